@@ -65,11 +65,11 @@ def now() -> float:
     return time.monotonic() if meter is None else meter.spent / UNITS
 
 
-def spend(work: Work, count: float = 1) -> None:
-    """So much of it was done."""
+def spend(work: Work, count: float = 1, *, each: float = 1.0) -> None:
+    """So much of it was done; one of it took ``each`` times the units, where that hangs on the model."""
     meter = _METER.get()
     if meter is not None and count:
-        meter.spent += work.units * count
+        meter.spent += work.units * each * count
         meter.done[work.what] += int(count)
 
 

@@ -33,6 +33,8 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 #: What is counted where effort is given.
 _EVALUATED = Work("individuals evaluated", 0.5)
+#: Weights of the layers, each multiplied three times, that take as long as everything else does of an individual.
+_WEIGHTS = 4000
 #: Individuals [n, attributes].
 Points = FloatArray | ExactRows
 
@@ -84,6 +86,8 @@ class BatchEvaluator:
         self.kernel = KernelForward(model, self._leaves) if model.opaque is not None else None
         self._forward = self.kernel or Forward(model.layers, self._leaves)
         self.chunk = self._forward.chunk
+        #: Times the effort of an individual of a model without layers to speak of.
+        self._price = 1.0 + sum(layer.weight.floats.size for layer in model.layers if not self._leaves.trees) / _WEIGHTS
         self._attributes: list[tuple[int, int]] = []
         self._indicators: list[tuple[int, Predicate]] = []
         for column, position in enumerate(self._leaves.others.tolist()):
@@ -105,7 +109,7 @@ class BatchEvaluator:
 
     def read(self, points: Points) -> Read:
         """What the first layer reads, of each tree the one leaf that is reached."""
-        spend(_EVALUATED, len(points))
+        spend(_EVALUATED, len(points), each=self._price)
         floats = points.floats if isinstance(points, ExactRows) else points
         rounding = points.rounding if isinstance(points, ExactRows) else None
         numbers = np.empty((len(points), len(self._leaves.others)), order="F")

@@ -75,6 +75,10 @@ class Bisection(Refinement):
     pause = 0.0  # seconds a node, for tests that need time to pass
 
     @property
+    def units_a_node(self) -> float:
+        return 1.0
+
+    @property
     def seconds_a_node(self) -> float:
         return self.pause
 

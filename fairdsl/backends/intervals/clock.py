@@ -179,13 +179,13 @@ def advance_until(refinement: Refinement, stop: Callable[[], bool], nodes: int |
                 break
             batch = min(NODES_AT_ONCE, nodes - done)
         elif meter_in_force() is not None:
-            batch = NODES_AT_ONCE
+            batch = max(1, min(NODES_AT_ONCE, int(_BATCH / refinement.seconds_a_node)))
         started = time.monotonic()
         evaluated = refinement.advance(batch)
         if not evaluated:
             break
         done += evaluated
-        spend(BOXES, evaluated)
+        spend(BOXES, evaluated, each=refinement.units_a_node)
         if nodes is None:
             batch = _rescaled(evaluated, time.monotonic() - started)
     return done

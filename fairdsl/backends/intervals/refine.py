@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.effort import FIRST_CHOICE, MOST_REGIONS, choose_regions, seconds_of_analysis
+from fairdsl.backends.intervals.effort import (
+    FIRST_CHOICE,
+    MOST_REGIONS,
+    choose_regions,
+    seconds_of_analysis,
+    units_of_box,
+)
 from fairdsl.backends.intervals.graft import NODE_ARRAYS, SLOT_ARRAYS, grafted, lent_out, roomy, trimmed
 from fairdsl.backends.intervals.kernels.layout import ON, Net, Work
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
@@ -24,6 +30,7 @@ from fairdsl.backends.intervals.kernels.tree import expand, totals
 from fairdsl.backends.intervals.leaves import restored, stored
 from fairdsl.backends.intervals.recheck import Checked, Recheck, check
 from fairdsl.backends.intervals.task import AttributeKind, Task
+from fairdsl.clock import UNITS, meter_in_force
 
 __all__ = ["Bounds", "OpenBox", "Refinement"]
 
@@ -165,8 +172,13 @@ class Refinement:
 
     @property
     def seconds_a_node(self) -> float:
-        """What a node may take, in which nobody looks at the clock."""
-        return seconds_of_analysis(self._net)
+        """What a node may take, in which nobody looks at the clock; of effort, what it takes."""
+        return seconds_of_analysis(self._net) if meter_in_force() is None else self.units_a_node / UNITS
+
+    @property
+    def units_a_node(self) -> float:
+        """The effort of a node."""
+        return units_of_box(self._net)
 
     @property
     def nodes(self) -> int:

@@ -17,7 +17,7 @@ from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.pool import Share, WorkerPool, worker_pool
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import Deadline, meter_in_force, spend
+from fairdsl.clock import Deadline, spend
 
 __all__ = ["MEMORY", "refine_in_parallel", "refine_within"]
 
@@ -135,7 +135,7 @@ def _round(
     stopping = time.monotonic()
     pool.stop()
     refinement.join([share.state for share in shares])
-    spend(BOXES, refinement.nodes - before)
+    spend(BOXES, refinement.nodes - before, each=refinement.units_a_node)
     reunion.took(time.monotonic() - stopping, refinement.nodes)
     return any(share.kept for share in shares)
 
@@ -152,7 +152,7 @@ def refine_within(
 
     With ``alone`` in this process only. Where not even one node is sure to be bounded in time nothing is begun.
     """
-    if meter_in_force() is None and budget.deadline.later(-refinement.seconds_a_node).passed:
+    if budget.deadline.later(-refinement.seconds_a_node).passed:
         return Ending.DEADLINE
     scheduler = None if alone else budget.options[IntervalsOptions].scheduler
     if scheduler is not None:

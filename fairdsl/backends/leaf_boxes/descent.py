@@ -130,6 +130,8 @@ class Descent:
 
     #: It is never out of room, and what it has not counted is not bounded.
     full = bounds = False
+    #: Times the effort of visiting a node, for nodes are looked up here.
+    of_a_node = 4.5
 
     def __init__(self, lowered: Lowered) -> None:
         graph = lowered.graph
@@ -167,13 +169,14 @@ class Descent:
         """The boxes of unfair units that are kept, the first ones found."""
         return UnfairBoxes.joined(self._found)
 
-    def step(self) -> None:
-        """One round: some states go down, are settled, or are cut in two."""
+    def step(self) -> int:
+        """One round: some states go down, are settled, or are cut in two; how many nodes that is."""
         states = self._taken()
         states = self._gone_down(states)
         open_ = self._settle(states)
         if open_.any():
             self._cut(states.only(open_))
+        return states.nodes.size
 
     def _taken(self) -> _States:
         """The states of the next round: those that came last, so that few wait at a time."""

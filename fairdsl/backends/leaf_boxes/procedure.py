@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LeafBoxes"]
 
-#: What is counted where effort is given.
-_BOXES = Work("boxes of leaves")
+#: What is counted where effort is given: nodes of trees that are visited, and rounds of boxes that go down together.
+_NODES, _ROUNDS = Work("nodes of trees visited", 0.002), Work("rounds of boxes", 40)
 #: Witnesses that a verdict carries at most.
 _SHOWN = 10
 _NOTHING_KNOWN = Parts(certified=Fraction(0), falsified=Fraction(0), undecided=Fraction(1), vacuous=Fraction(0))
@@ -129,10 +129,9 @@ def _run(
 
     shown, looked_at = Shown(), 0
     while not descent.finished and not descent.full and not budget.exhausted:
-        before = descent.counts.boxes
-        descent.step()
+        spend(_ROUNDS)
+        spend(_NODES, descent.step(), each=descent.of_a_node)
         counts = descent.counts
-        spend(_BOXES, 100 + counts.boxes - before)
         observer.progress("leaf boxes", None, f"{counts.boxes:,} boxes, {counts.unfair_boxes:,} unfair")
         # Looked for again only when there are twice as many boxes to look into.
         if until_shown and counts.unfair_boxes > 2 * looked_at:

@@ -25,6 +25,8 @@ __all__ = ["Refinement", "compile_kernels"]
 
 #: Boxes that are cut, and nodes that are visited, before anybody looks at the clock.
 _CUTS, _WORK = 2048, 4_000_000
+#: Where boxes count the nodes that were visited for them.
+_VISITED = slice(3, 5)
 #: Boxes of unfair units that are kept; sums of floats in the kernels are this much too large at most, relatively.
 _KEPT, _ROUNDED = 2**16, Fraction(1, 2**30)
 
@@ -33,6 +35,8 @@ class Refinement:
     """Settles one lowered question about many trees, as many rounds as are asked for, within some bytes of memory."""
 
     bounds = True
+    #: Times the effort of visiting a node.
+    of_a_node = 1.0
 
     def __init__(self, lowered: Lowered, forest: Forest, memory: int) -> None:
         self._forest, self._sizes = forest, Sizes(lowered)
@@ -51,15 +55,17 @@ class Refinement:
         self.finished, self.full = False, False
         self._found: list[UnfairBoxes] = []
 
-    def step(self) -> None:
-        """One round: boxes are cut until there is something to count, or enough nodes were visited."""
+    def step(self) -> int:
+        """One round: boxes are cut until there is something to count, or enough nodes were visited; how many were."""
         boxes = self._boxes
         if boxes.counts[2] + 2 * _CUTS > len(boxes.mass) < self._most:
             self._boxes = boxes = _grown(boxes, min(2 * len(boxes.mass), self._most))
+        before = int(boxes.counts[_VISITED].sum())
         goes_on = refine(self._forest.trees, boxes, self._room, self._settled, _CUTS, _WORK)
         self._enter(int(self._settled.number[0]))
         self.finished = not boxes.counts[0]
         self.full = not goes_on and not self.finished
+        return int(boxes.counts[_VISITED].sum()) - before
 
     def _enter(self, count: int) -> None:
         settled, counts = self._settled, self._exactly

@@ -76,7 +76,7 @@ class Narrowing:
         if self._heavy is None or (self._ahead != (self._steps % _OTHER == 0) and not self._cover.full):
             before = self.boxes
             self._cover.improve()
-            spend(_WEIGHED, 1 + self.boxes - before)
+            spend(_WEIGHED, 1 + self.boxes - before, each=self._cover.of_a_box)
             return
         before = self.combinations
         self._heavy.improve()

@@ -89,6 +89,8 @@ class Cover:
                 self._batch = _BATCH // 64
             case _:
                 self._batch = _BATCH // 8
+        #: Times the effort of a box that is weighed.
+        self.of_a_box = self._bounds.of_a_box
         #: Of trees a box has all keys; with hidden units it has one, given which more columns are independent.
         self._together = isinstance(self._bounds, TreeBounds)
         self._points = Individuals(subject.model, subject.condition, self.axes, len(subject.network.columns))

@@ -115,6 +115,9 @@ def adds_trees(subject: Subject) -> bool:
 class TreeBounds:
     """Bounds of one model's event; LargeError where its scores are no whole numbers of a size to compute with."""
 
+    #: Times the effort of a box.
+    of_a_box = 1.0
+
     def __init__(self, subject: Subject, truths: Truths) -> None:
         self._truths, self._event = truths, event_of(subject.model)
         leaves, sums = Leaves.of(subject.model), sums_of(subject)
@@ -218,6 +221,9 @@ def _added(weights: Numbers, true: BoolArray, false: BoolArray, end: np.ufunc) -
 
 class NoBounds:
     """Says nothing of boxes."""
+
+    #: Times the effort of a box.
+    of_a_box = 1.0
 
     def look(self, start: IntArray, stop: IntArray) -> Look:
         """Everything is open, and may be cut anywhere."""

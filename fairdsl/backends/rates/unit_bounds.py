@@ -10,6 +10,7 @@ are preferences, and nothing rests on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ FloatArray = NDArray[np.float64]
 
 #: What an input's own spread counts where half-spaces take care of it.
 _LINEAR = 0.3
+#: The effort of a box: of its half-spaces, and of a multiplication of weights.
+_HALVED, _LAYERED = 1.5, 5e-5
 
 
 class Splitter:
@@ -102,6 +105,11 @@ class UnitBounds:
         self._bounder = Bounder(subject.model, event, truths)
         self._half = HalfSpace(subject.model, event, truths, distribution)
         self._splitter = Splitter(subject.model, len(subject.network.columns))
+        widths = [layer.weight.shape for layer in subject.model.layers]
+        below = accumulate(rows * columns for rows, columns in widths)
+        #: Times the effort of a box without units: half-spaces are weighed one by one, and each layer goes through all
+        #: below it.
+        self.of_a_box = _HALVED + _LAYERED * sum(rows * size for (rows, _), size in zip(widths, below, strict=True))
 
     def look(self, start: IntArray, stop: IntArray) -> Look:
         """What is to be said of boxes; ranges are [boxes, columns]. Nobody looks at the clock: boxes would be lost."""

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from fairdsl.clock import Work, look, spend
+
 __all__ = ["Bound", "Clause", "Instance", "Quantifier"]
+
+#: What is counted where effort is given: a clause is made, simplified, written, read and prepared.
+_CLAUSES = Work("clauses written or read", 0.6)
+#: Instances of so many clauses take so long that the clock is looked at.
+_MANY = 1000
 
 #: Non-zero literals, as in DIMACS: ``-3`` is the negation of variable 3.
 Clause = tuple[int, ...]
@@ -65,6 +72,9 @@ class Instance:
             raise ValueError("a variable of the prefix does not exist")
         if any(not 1 <= abs(literal) <= self.variables for clause in self.clauses for literal in clause):
             raise ValueError("a clause has a literal of no variable")
+        spend(_CLAUSES, len(self.clauses))
+        if len(self.clauses) > _MANY:
+            look()
 
     def closed_up(self) -> tuple[Instance, tuple[int, ...]]:
         """An equal instance of the variables that a bound or a clause mentions, and the numbers that they have here.

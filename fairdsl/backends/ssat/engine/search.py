@@ -128,6 +128,8 @@ _Solving: TypeAlias = Generator[Component, int, int]
 
 #: What is counted where effort is given.
 _DECISIONS = Work("decisions", 5)
+#: Of so many variables that are open, a decision takes as much again: each is looked at.
+_ALSO = 10
 #: Seconds between two words to the observer.
 _NEWS = 0.25
 #: Bytes of an open component beside its variables.
@@ -212,7 +214,7 @@ class Search:
     def _solve(self, component: Component) -> _Solving:
         """Decide one variable both ways; yields components whose values it needs."""
         size = _OPEN + 8 * len(component.variables) + len(component.key)
-        ended = self._ended(size)
+        ended = self._ended(size, len(component.variables))
         if ended is not None:
             raise UnfinishedError(0, self.scale(component.variables), ended)
         variable, chosen = self._outermost(component.variables)
@@ -323,9 +325,9 @@ class Search:
     def _scales(self, components: Sequence[Component]) -> int:
         return prod([self.scale(component.variables) for component in components])
 
-    def _ended(self, size: int) -> Reason | None:
+    def _ended(self, size: int, variables: int) -> Reason | None:
         """Why to stop here, if the budget says so; now and then a word to the observer."""
-        spend(_DECISIONS)
+        spend(_DECISIONS, each=1 + variables / _ALSO)
         moment = time.monotonic()
         if self._deadline.at <= (moment if meter_in_force() is None else now()):
             return Reason.TIMEOUT
