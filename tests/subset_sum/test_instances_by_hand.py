@@ -196,8 +196,10 @@ def test_the_time_may_end(tmp_path: Path) -> None:
     assert found.reason is Reason.TIMEOUT
 
 
-def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("place", "value"), [(0, F(1, 32)), (1, F(3, 5))])
+def test_the_examples_of_the_documentation(tmp_path: Path, place: int, value: Fraction) -> None:
     text = (Path(__file__).parents[2] / "docs" / "subset-sum.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
-    found = solved(put(json.loads(example), tmp_path))
-    assert found.low == found.high == F(1, 32)
+    examples = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    assert len(examples) == 2
+    found = solved(put(json.loads(examples[place]), tmp_path))
+    assert found.low == found.high == value
