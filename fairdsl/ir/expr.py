@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from typing import TypeVar
 
 from fairdsl.source import Span
+
+_Value = TypeVar("_Value")
 
 __all__ = [
     "FALSE",
@@ -27,11 +30,14 @@ __all__ = [
     "Relation",
     "Variable",
     "Who",
+    "atoms",
     "borders",
     "conjoin",
     "conjuncts",
+    "fold",
     "holds",
     "holds_at",
+    "mapped",
     "opposite",
     "rename",
     "substitute",
@@ -230,32 +236,60 @@ def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
     return (predicate,)
 
 
-def borders(predicate: Predicate) -> Iterator[Fraction]:
-    """Where a predicate about one attribute may change its truth, with repetitions."""
+def atoms(predicate: Predicate) -> Iterator[Compare | Member]:
+    """The comparisons and memberships that a predicate is made of, with repetitions."""
     match predicate:
-        case Compare(left=left):
-            yield from (-left.constant / factor for _, factor in left.terms)
-        case Member(values=values):
-            yield from values
+        case Compare() | Member():
+            yield predicate
         case And(parts) | Or(parts):
             for part in parts:
-                yield from borders(part)
+                yield from atoms(part)
         case Not(part):
-            yield from borders(part)
+            yield from atoms(part)
+
+
+def fold(
+    predicate: Predicate,
+    atom: Callable[[Compare | Member], _Value],
+    every: Callable[[list[_Value]], _Value],
+    some: Callable[[list[_Value]], _Value],
+    other: Callable[[_Value], _Value],
+) -> _Value:
+    """What a predicate is in other terms, from what its atoms are; ``other`` negates."""
+    match predicate:
+        case And(parts):
+            return every([fold(part, atom, every, some, other) for part in parts])
+        case Or(parts):
+            return some([fold(part, atom, every, some, other) for part in parts])
+        case Not(part):
+            return other(fold(part, atom, every, some, other))
+        case Compare() | Member():
+            return atom(predicate)
+
+
+def mapped(predicate: Predicate, atom: Callable[[Compare | Member], Predicate]) -> Predicate:
+    """The same predicate of other atoms."""
+    return fold(predicate, atom, lambda parts: And(tuple(parts)), lambda parts: Or(tuple(parts)), Not)
+
+
+def borders(predicate: Predicate) -> Iterator[Fraction]:
+    """Where a predicate about one attribute may change its truth, with repetitions."""
+    for atom in atoms(predicate):
+        match atom:
+            case Compare(left=left):
+                yield from (-left.constant / factor for _, factor in left.terms)
+            case Member(values=values):
+                yield from values
 
 
 def variables(predicate: Predicate) -> Iterator[Variable]:
     """Every variable that occurs, with repetitions."""
-    match predicate:
-        case Compare(left=left):
-            yield from (variable for variable, _ in left.terms)
-        case Member(variable=variable):
-            yield variable
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from variables(part)
-        case Not(part):
-            yield from variables(part)
+    for atom in atoms(predicate):
+        match atom:
+            case Compare(left=left):
+                yield from (variable for variable, _ in left.terms)
+            case Member(variable=variable):
+                yield variable
 
 
 def rename(predicate: Predicate, who: Mapping[Who, Who]) -> Predicate:
@@ -265,20 +299,18 @@ def rename(predicate: Predicate, who: Mapping[Who, Who]) -> Predicate:
 
 def substitute(predicate: Predicate, by: Callable[[Variable], Variable]) -> Predicate:
     """The same predicate about other variables; those that become one are added up."""
-    match predicate:
-        case Compare(left=left, relation=relation, span=span):
-            terms: dict[Variable, Fraction] = {}
-            for variable, coefficient in left.terms:
-                terms[by(variable)] = terms.get(by(variable), Fraction(0)) + coefficient
-            return Compare(left=Linear.of(terms, left.constant), relation=relation, span=span)
-        case Member(variable=variable, values=values, span=span):
-            return Member(variable=by(variable), values=values, span=span)
-        case And(parts):
-            return And(tuple(substitute(part, by) for part in parts))
-        case Or(parts):
-            return Or(tuple(substitute(part, by) for part in parts))
-        case Not(part):
-            return Not(substitute(part, by))
+
+    def renamed(atom: Compare | Member) -> Predicate:
+        match atom:
+            case Compare(left=left, relation=relation, span=span):
+                terms: dict[Variable, Fraction] = {}
+                for variable, coefficient in left.terms:
+                    terms[by(variable)] = terms.get(by(variable), Fraction(0)) + coefficient
+                return Compare(left=Linear.of(terms, left.constant), relation=relation, span=span)
+            case Member(variable=variable, values=values, span=span):
+                return Member(variable=by(variable), values=values, span=span)
+
+    return mapped(predicate, renamed)
 
 
 def holds(predicate: Predicate, of: Callable[[Variable], Fraction]) -> bool:

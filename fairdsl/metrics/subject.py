@@ -20,7 +20,7 @@ import numpy as np
 
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.ensemble import Inputs, attributes_of, reading_copy
-from fairdsl.ir.expr import FALSE, And, Not, Or, Predicate, conjoin
+from fairdsl.ir.expr import FALSE, Predicate, atoms, conjoin
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Row
@@ -216,11 +216,5 @@ def axes_of(subject: Subject) -> dict[int, Axis]:
 
 def crossing(predicate: Predicate) -> set[int]:
     """The columns that a comparison of several columns is about."""
-    match predicate:
-        case And(parts) | Or(parts):
-            return set[int]().union(*(crossing(part) for part in parts))
-        case Not(part):
-            return crossing(part)
-        case _:
-            columns = mentioned(predicate)
-            return set(columns) if len(columns) > 1 else set()
+    each = (mentioned(atom) for atom in atoms(predicate))
+    return {column for columns in each if len(columns) > 1 for column in columns}

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable
+from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, fold
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["FALSE", "OPEN", "TRUE", "Between", "between", "step_of", "sums", "truth", "truths"]
+__all__ = ["FALSE", "OPEN", "TRUE", "Between", "between", "kleene", "step_of", "sums", "truth", "truths"]
 
 #: The three values: negation is the sign, conjunction the least.
 FALSE, OPEN, TRUE = -1, 0, 1
@@ -67,23 +67,26 @@ class Between:
 
 def truths(predicate: Predicate, of: Callable[[Variable], Between], count: int) -> Truths:
     """The predicate's value in each of ``count`` rows, where ``of`` gives each variable's numbers."""
-    match predicate:
-        case And(parts):
-            found = np.full(count, TRUE, dtype=np.int8)
-            for part in parts:
-                found = np.minimum(found, truths(part, of, count))
-            return found
-        case Or(parts):
-            found = np.full(count, FALSE, dtype=np.int8)
-            for part in parts:
-                found = np.maximum(found, truths(part, of, count))
-            return found
-        case Not(part):
-            return np.asarray(-truths(part, of, count), dtype=np.int8)
-        case Member(variable=variable, values=values):
-            return _member(of(variable), values)
-        case Compare(left=left, relation=relation):
-            return _compared(sums(left, of, count), relation)
+
+    def of_atom(atom: Compare | Member) -> Truths:
+        match atom:
+            case Member(variable=variable, values=values):
+                return _member(of(variable), values)
+            case Compare(left=left, relation=relation):
+                return _compared(sums(left, of, count), relation)
+
+    return kleene(predicate, of_atom, count)
+
+
+def kleene(predicate: Predicate, of_atom: Callable[[Compare | Member], Truths], count: int) -> Truths:
+    """The predicate's value in each of ``count`` rows from those of its atoms."""
+    return fold(
+        predicate,
+        of_atom,
+        lambda parts: np.minimum.reduce([np.full(count, TRUE, dtype=np.int8), *parts]),
+        lambda parts: np.maximum.reduce([np.full(count, FALSE, dtype=np.int8), *parts]),
+        np.negative,
+    )
 
 
 def step_of(numbers: Floats) -> int | None:
@@ -174,20 +177,30 @@ def _member(number: Between, values: frozenset[Fraction]) -> Truths:
 
 def truth(predicate: Predicate, of: Callable[[Variable], tuple[Fraction, Fraction]]) -> int:
     """The predicate's value where ``of`` gives two fractions that each variable lies between."""
-    match predicate:
-        case And(parts):
-            return min((truth(part, of) for part in parts), default=TRUE)
-        case Or(parts):
-            return max((truth(part, of) for part in parts), default=FALSE)
-        case Not(part):
-            return -truth(part, of)
-        case Member(variable=variable, values=values):
-            low, high = of(variable)
-            if low == high:
-                return TRUE if low in values else FALSE
-            return OPEN if any(low <= value <= high for value in values) else FALSE
-        case Compare(left=left, relation=relation):
-            return _exactly(*between(left, of), relation)
+
+    def of_atom(atom: Compare | Member) -> int:
+        match atom:
+            case Member(variable=variable, values=values):
+                low, high = of(variable)
+                if low == high:
+                    return TRUE if low in values else FALSE
+                return OPEN if any(low <= value <= high for value in values) else FALSE
+            case Compare(left=left, relation=relation):
+                return _exactly(*between(left, of), relation)
+
+    return fold(predicate, of_atom, _least, _most, _negated)
+
+
+def _least(values: list[int]) -> int:
+    return min(values, default=TRUE)
+
+
+def _most(values: list[int]) -> int:
+    return max(values, default=FALSE)
+
+
+def _negated(value: int) -> int:
+    return -value
 
 
 def between(form: Linear, of: Callable[[Variable], tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from fairdsl.ir.domain import Attribute, Real
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation
+from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, fold
 from fairdsl.ir.population import Cell, Inside
 
 __all__ = ["Places", "decided"]
@@ -23,21 +23,18 @@ _End = tuple[Fraction | None, bool]
 
 def decided(predicate: Predicate, places: Places) -> bool | None:
     """Whether the predicate holds wherever the columns lie in these cells; None where it depends, or may do."""
-    match predicate:
-        case Compare(left=left, relation=relation):
-            return _compared(relation, *_range(left, places))
-        case Member(variable=variable, values=values):
-            attribute, cell = places[variable.attribute]
-            if cell.inside is Inside.POINT:
-                return cell.low in values
-            return _overlaps(attribute, cell, values)
-        case And(parts):
-            return _all(decided(part, places) for part in parts)
-        case Or(parts):
-            negated = _all(_negated(decided(part, places)) for part in parts)
-            return _negated(negated)
-        case Not(part):
-            return _negated(decided(part, places))
+
+    def of_atom(atom: Compare | Member) -> bool | None:
+        match atom:
+            case Compare(left=left, relation=relation):
+                return _compared(relation, *_range(left, places))
+            case Member(variable=variable, values=values):
+                attribute, cell = places[variable.attribute]
+                if cell.inside is Inside.POINT:
+                    return cell.low in values
+                return _overlaps(attribute, cell, values)
+
+    return fold(predicate, of_atom, _all, lambda parts: _negated(_all(map(_negated, parts))), _negated)
 
 
 def _overlaps(attribute: Attribute, cell: Cell, values: frozenset[Fraction]) -> bool | None:

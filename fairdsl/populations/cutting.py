@@ -10,7 +10,7 @@ import numpy as np
 
 from fairdsl.ir.domain import Attribute, Integer, show_number
 from fairdsl.ir.exact_rows import Column, Scaled
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation
+from fairdsl.ir.expr import Compare, Member, Predicate, Relation, atoms
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside
@@ -38,20 +38,16 @@ def written_cuts(attribute: Attribute) -> frozenset[Cut]:
 
 def cuts_in(predicate: Predicate, column: int) -> Iterator[Cut]:
     """The cuts between which no comparison of this column alone with a number changes its truth."""
-    match predicate:
-        case Compare(left=left, relation=relation):
-            if len(left.terms) == 1 and left.terms[0][0].attribute == column:
-                factor = left.terms[0][1]
-                yield from _sides(-left.constant / factor, relation if factor > 0 else relation.mirrored)
-        case Member(variable=variable, values=values):
-            if variable.attribute == column:
-                for value in values:
-                    yield from _sides(value, Relation.EQ)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from cuts_in(part, column)
-        case Not(part):
-            yield from cuts_in(part, column)
+    for atom in atoms(predicate):
+        match atom:
+            case Compare(left=left, relation=relation):
+                if len(left.terms) == 1 and left.terms[0][0].attribute == column:
+                    factor = left.terms[0][1]
+                    yield from _sides(-left.constant / factor, relation if factor > 0 else relation.mirrored)
+            case Member(variable=variable, values=values):
+                if variable.attribute == column:
+                    for value in values:
+                        yield from _sides(value, Relation.EQ)
 
 
 def cuts_by_model(model: Model, column: int) -> frozenset[Cut]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, conjuncts, variables
+from fairdsl.ir.expr import And, Member, Not, Or, Predicate, atoms, conjuncts, variables
 from fairdsl.numerics.narrow import Finite, ValueSet, decided, possible
 from fairdsl.semantics import errors
 from fairdsl.semantics.errors.wording import listing
@@ -97,10 +97,4 @@ def _values(attribute: Attribute, values: ValueSet) -> str:
 
 def place_of(predicate: Predicate) -> Span | None:
     """A place in the text that the predicate came from."""
-    match predicate:
-        case Compare(span=span) | Member(span=span):
-            return span
-        case And(parts) | Or(parts):
-            return next((span for part in parts if (span := place_of(part)) is not None), None)
-        case Not(part):
-            return place_of(part)
+    return next((atom.span for atom in atoms(predicate) if atom.span is not None), None)

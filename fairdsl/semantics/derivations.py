@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Derived
-from fairdsl.ir.expr import FALSE, TRUE, And, Linear, Not, Or, Predicate, Relation, Variable, Who, rename
+from fairdsl.ir.expr import FALSE, TRUE, And, Linear, Not, Or, Predicate, Relation, Variable, Who, mapped, rename
 from fairdsl.semantics import errors
 from fairdsl.semantics.labels import label_membership, value_code
 from fairdsl.semantics.scope import ConditionScope, derived_named
@@ -32,19 +32,7 @@ def derived_condition(node: tree.Reference, named: _Named, reporter: Reporter) -
 
 def _meant(condition: Predicate, who: Who, span: Span) -> Predicate:
     """The condition of one of the individuals; what is found out about it is said of the place of its name."""
-    return _placed(rename(condition, {Who.EACH: who}), span)
-
-
-def _placed(predicate: Predicate, span: Span) -> Predicate:
-    match predicate:
-        case And(parts):
-            return And(tuple(_placed(part, span) for part in parts))
-        case Or(parts):
-            return Or(tuple(_placed(part, span) for part in parts))
-        case Not(part):
-            return Not(_placed(part, span))
-        case _:
-            return replace(predicate, span=span)
+    return mapped(rename(condition, {Who.EACH: who}), lambda atom: replace(atom, span=span))
 
 
 def derived_number(node: tree.Reference, named: _Named, reporter: Reporter) -> Linear | None:

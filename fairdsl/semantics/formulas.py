@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.demand import Demanded
-from fairdsl.ir.expr import And, Compare, Not, Or, Predicate, Who, conjoin
+from fairdsl.ir.expr import Compare, Predicate, Who, atoms, conjoin
 from fairdsl.ir.question import Pair
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedModel
@@ -150,11 +150,4 @@ class FormulaReader:
 
 def _says_nothing(predicate: Predicate) -> Compare | None:
     """A comparison in which everything cancels, so that it is true of everybody or of nobody."""
-    match predicate:
-        case Compare(left=left):
-            return None if left.terms else predicate
-        case And(parts) | Or(parts):
-            return next((found for part in parts if (found := _says_nothing(part)) is not None), None)
-        case Not(part):
-            return _says_nothing(part)
-    return None
+    return next((atom for atom in atoms(predicate) if isinstance(atom, Compare) and not atom.left.terms), None)

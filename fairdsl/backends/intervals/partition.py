@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.atom_tests import FALSE, MIXED, TRUE, States, atom_test
 from fairdsl.backends.intervals.axes import Axis
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate
+from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, atoms
+from fairdsl.numerics.demand import kleene
 from fairdsl.numerics.narrow import without_not
 
 __all__ = ["FALSE", "MIXED", "TRUE", "Boxes", "partition"]
@@ -83,7 +84,8 @@ class _Judge:
         self._predicates = [without_not(predicate) for predicate in predicates]
         self._atoms: dict[Predicate, int] = {}
         for predicate in self._predicates:
-            self._collect(predicate)
+            for atom in atoms(predicate):
+                self._atoms.setdefault(atom, len(self._atoms))
         place = {axis.attribute: position for position, axis in enumerate(axes)}
         self._tests = [atom_test(atom, axes, place) for atom in self._atoms]
         self._axes = len(axes)
@@ -144,38 +146,14 @@ class _Judge:
                 return first
         return int(low[axis] + high[axis]) // 2
 
-    def _collect(self, predicate: Predicate) -> None:
-        match predicate:
-            case Compare() | Member():
-                self._atoms.setdefault(predicate, len(self._atoms))
-            case And(parts) | Or(parts):
-                for part in parts:
-                    self._collect(part)
-            case Not(part):
-                self._collect(part)
-
     def _atom_states(self, low: Integers, high: Integers) -> States:
         out = np.empty((len(low), len(self._tests)), dtype=np.int8)
         for position, test in enumerate(self._tests):
             out[:, position] = test.states(low, high)
         return out
 
-    def _state(self, predicate: Predicate, atoms: States) -> States:
-        match predicate:
-            case Compare() | Member():
-                return atoms[:, self._atoms[predicate]]
-            case And(parts):
-                every = np.full(len(atoms), TRUE, dtype=np.int8)
-                for part in parts:
-                    every = np.minimum(every, self._state(part, atoms))
-                return every
-            case Or(parts):
-                some = np.full(len(atoms), FALSE, dtype=np.int8)
-                for part in parts:
-                    some = np.maximum(some, self._state(part, atoms))
-                return some
-            case Not(part):
-                return np.asarray(TRUE - self._state(part, atoms), dtype=np.int8)
+    def _state(self, predicate: Predicate, known: States) -> States:
+        return kleene(predicate, lambda atom: known[:, self._atoms[atom]] - MIXED, len(known)) + MIXED
 
     def _mark(self, predicate: Predicate, atoms: States, where: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> None:
         """Which atoms keep the predicate mixed."""

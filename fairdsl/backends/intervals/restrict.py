@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from fairdsl.ir.expr import FALSE, TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who
+from fairdsl.ir.expr import FALSE, TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who, fold
 from fairdsl.numerics.narrow import ValueSet, decided
 
 __all__ = ["Fixing", "disjunction", "restrict", "settle"]
@@ -16,37 +16,31 @@ Fixing = Callable[[Variable], Fraction | None]
 
 def restrict(predicate: Predicate, fixing: Fixing) -> Predicate:
     """The predicate with the variables fixed; the open ones are shared by all individuals (``Who.EACH``)."""
-    match predicate:
-        case Compare(left=left, relation=relation, span=span):
-            fixed = _fixed(left, fixing)
-            if not fixed.terms:
-                return _constant(relation.compares(fixed.constant, Fraction(0)))
-            return Compare(left=fixed, relation=relation, span=span)
-        case Member(variable=variable, values=values, span=span):
-            value = fixing(variable)
-            if value is not None:
-                return _constant(value in values)
-            return Member(variable=Variable(variable.attribute, Who.EACH), values=values, span=span)
-        case And(parts):
-            return _conjunction([restrict(part, fixing) for part in parts])
-        case Or(parts):
-            return disjunction([restrict(part, fixing) for part in parts])
-        case Not(part):
-            return _negation(restrict(part, fixing))
+
+    def of_atom(atom: Compare | Member) -> Predicate:
+        match atom:
+            case Compare(left=left, relation=relation, span=span):
+                fixed = _fixed(left, fixing)
+                if not fixed.terms:
+                    return _constant(relation.compares(fixed.constant, Fraction(0)))
+                return Compare(left=fixed, relation=relation, span=span)
+            case Member(variable=variable, values=values, span=span):
+                value = fixing(variable)
+                if value is not None:
+                    return _constant(value in values)
+                return Member(variable=Variable(variable.attribute, Who.EACH), values=values, span=span)
+
+    return fold(predicate, of_atom, _conjunction, disjunction, _negation)
 
 
 def settle(predicate: Predicate, sets: Sequence[ValueSet]) -> Predicate:
     """The predicate (over ``Who.EACH``) with what is the same for all points of the product replaced."""
-    match predicate:
-        case Compare() | Member():
-            truth = decided(predicate, sets)
-            return predicate if truth is None else _constant(truth)
-        case And(parts):
-            return _conjunction([settle(part, sets) for part in parts])
-        case Or(parts):
-            return disjunction([settle(part, sets) for part in parts])
-        case Not(part):
-            return _negation(settle(part, sets))
+
+    def of_atom(atom: Compare | Member) -> Predicate:
+        truth = decided(atom, sets)
+        return atom if truth is None else _constant(truth)
+
+    return fold(predicate, of_atom, _conjunction, disjunction, _negation)
 
 
 def _fixed(left: Linear, fixing: Fixing) -> Linear:

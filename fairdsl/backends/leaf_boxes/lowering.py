@@ -17,7 +17,7 @@ from fairdsl.backends.contract import Refusal
 from fairdsl.backends.leaf_boxes.cuts import Cut, Part, Test, test_of
 from fairdsl.backends.leaf_boxes.graph import Graph, Passing
 from fairdsl.backends.leaf_boxes.scores import Decides, decides_of
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, conjoin
+from fairdsl.ir.expr import TRUE, Member, Predicate, atoms, conjoin
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
@@ -150,16 +150,7 @@ def _of_tests(predicates: Iterable[Predicate], span: Span | None, what: str) -> 
 
 def _atoms(predicate: Predicate) -> Iterator[Predicate]:
     """The comparisons in a predicate that depend on an individual."""
-    match predicate:
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _atoms(part)
-        case Not(part):
-            yield from _atoms(part)
-        case Compare(left=Linear(terms=())):
-            return
-        case Compare() | Member():
-            yield predicate
+    return (atom for atom in atoms(predicate) if isinstance(atom, Member) or atom.left.terms)
 
 
 def _indicators(model: Model, leaves: Leaves) -> list[int]:

@@ -21,7 +21,7 @@ from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.pieces import Piece, pieces_of, subdivided
 from fairdsl.numerics.truth import truths_at
 
-__all__ = ["Column", "Diagrams", "OpenError", "atoms_of", "column_of"]
+__all__ = ["Column", "Diagrams", "OpenError", "column_of"]
 
 #: Whole numbers of a range whose numbers are read are listed up to so many.
 _LISTED = 4096
@@ -155,18 +155,6 @@ def _ranks(numbers: Sequence[Fraction]) -> NDArray[np.int64]:
 Vector = tuple[int, ...]
 #: A test of one column: the column, and the classes in which it holds. Of several: the comparison.
 Test = tuple[int, tuple[bool, ...]] | Compare
-
-
-def atoms_of(predicate: Predicate) -> Iterable[Compare | Member]:
-    """The comparisons and memberships that a predicate is made of."""
-    match predicate:
-        case Compare() | Member():
-            yield predicate
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from atoms_of(part)
-        case Not(part):
-            yield from atoms_of(part)
 
 
 class Diagrams:

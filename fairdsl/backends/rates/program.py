@@ -15,8 +15,8 @@ from math import ceil, floor, gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.diagram import Column, Diagrams, OpenError, atoms_of, column_of
-from fairdsl.ir.expr import TRUE, Predicate, variables
+from fairdsl.backends.rates.diagram import Column, Diagrams, OpenError, column_of
+from fairdsl.ir.expr import TRUE, Predicate, atoms, variables
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Normal
@@ -171,7 +171,7 @@ class _Reading:
         weighed = set(self.slopes.values())
         singles = self.singles
         for predicate in self._each():
-            for atom in atoms_of(predicate):
+            for atom in atoms(predicate):
                 own = {variable.attribute for variable in variables(atom)}
                 for column in own:
                     tests.setdefault(column, {}).update({atom: None} if len(own) == 1 else {})

@@ -16,7 +16,7 @@ from fairdsl.backends.smt.individuals import Individuals, declared
 from fairdsl.backends.smt.plain import scores, whole_model
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.demand import Decision, Demanded, Magnitude
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
+from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, fold
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 
@@ -110,13 +110,10 @@ class _Script:
 
     def term(self, predicate: Predicate) -> Term:
         """A condition on attributes, scores and decisions."""
-        match predicate:
-            case And(parts):
-                return terms.conjunction([self.term(part) for part in parts])
-            case Or(parts):
-                return terms.disjunction([self.term(part) for part in parts])
-            case Not(part):
-                return terms.negation(self.term(part))
+        return fold(predicate, self._atom, terms.conjunction, terms.disjunction, terms.negation)
+
+    def _atom(self, atom: Compare | Member) -> Term:
+        match atom:
             case Member(variable=variable, values=values):
                 symbol = self._number(variable)
                 return terms.disjunction(f"(= {symbol} {terms.rational(value)})" for value in sorted(values))

@@ -15,7 +15,7 @@ from math import lcm
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.domain import Attribute, Category, Domain, Real
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
+from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, fold
 from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.source import Span
@@ -96,17 +96,15 @@ class Individuals:
 
     def holds(self, predicate: Predicate, who: str) -> Term:
         """The predicate about ``who``; variables of ``Who.A`` and ``Who.B`` are a's and b's."""
-        match predicate:
-            case Compare(left=left, relation=relation):
-                return self._compare(left, relation, who)
-            case Member(variable=variable, values=values):
-                return self._member(variable, values, who)
-            case And(parts):
-                return terms.conjunction([self.holds(part, who) for part in parts])
-            case Or(parts):
-                return terms.disjunction([self.holds(part, who) for part in parts])
-            case Not(part):
-                return terms.negation(self.holds(part, who))
+
+        def of_atom(atom: Compare | Member) -> Term:
+            match atom:
+                case Compare(left=left, relation=relation):
+                    return self._compare(left, relation, who)
+                case Member(variable=variable, values=values):
+                    return self._member(variable, values, who)
+
+        return fold(predicate, of_atom, terms.conjunction, terms.disjunction, terms.negation)
 
     def _compare(self, left: Linear, relation: Relation, default: str) -> Term:
         whole = not any(self._is_real(variable.attribute) for variable, _ in left.terms)

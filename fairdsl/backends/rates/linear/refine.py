@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import prod
 
 from fairdsl.backends.rates.linear.remainder import NormalSum, SingleColumn, Uniform
 from fairdsl.backends.rates.linear.task import Remainder
 from fairdsl.ir.domain import Attribute
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, borders, holds_at, variables
+from fairdsl.ir.expr import Predicate, atoms, borders, holds_at, variables
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
 from fairdsl.numerics.pieces import Piece, Reading, pieces_of, subdivided
 
@@ -55,27 +55,15 @@ class Looks:
 
 def looks_of(predicates: Iterable[Predicate]) -> dict[int, Looks]:
     """By column."""
-    atoms = [atom for predicate in predicates for atom in _atoms(predicate)]
     own: dict[int, dict[Predicate, None]] = {}
     tangled: set[int] = set()
-    for atom in atoms:
+    for atom in chain.from_iterable(map(atoms, predicates)):
         columns = {variable.attribute for variable in variables(atom)}
         if len(columns) > 1:
             tangled |= columns
         for column in columns:
             own.setdefault(column, {}).update({atom: None} if len(columns) == 1 else {})
     return {column: Looks(tuple(found), column in tangled) for column, found in own.items()}
-
-
-def _atoms(predicate: Predicate) -> Iterable[Predicate]:
-    match predicate:
-        case Compare() | Member():
-            yield predicate
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _atoms(part)
-        case Not(part):
-            yield from _atoms(part)
 
 
 @dataclass(frozen=True, slots=True)

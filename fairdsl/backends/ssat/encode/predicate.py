@@ -17,11 +17,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import and_, or_
 
 from fairdsl.backends.ssat.encode.linear import Ordered, at_least
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, Literal, NotSingleError, in_places, runs
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, holds, variables
+from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, fold, holds, variables
 
 __all__ = ["Parts", "Predicates", "predicate_literal"]
 
@@ -186,25 +188,20 @@ def _outside(below: Sequence[Literal], places: int) -> Iterator[tuple[Literal, .
 
 def _places(predicate: Predicate, column: Column) -> int:
     """The places at which a predicate about this column holds."""
-    match predicate:
-        case And(parts):
-            found = column.everywhere
-            for part in parts:
-                found &= _places(part, column)
-            return found
-        case Or(parts):
-            found = 0
-            for part in parts:
-                found |= _places(part, column)
-            return found
-        case Not(part):
-            return column.everywhere ^ _places(part, column)
-        case Member(values=values):
-            return sum(1 << place for place, value in enumerate(column.values) if value in values)
-        case Compare(left=Linear(terms=((_, factor),), constant=constant), relation=relation):
-            return _compared_places(column, relation, -constant / factor, factor > 0)
-        case Compare():
-            return column.everywhere if holds(predicate, lambda _: Fraction(0)) else 0
+
+    def of_atom(atom: Compare | Member) -> int:
+        match atom:
+            case Member(values=values):
+                return sum(1 << place for place, value in enumerate(column.values) if value in values)
+            case Compare(left=Linear(terms=((_, factor),), constant=constant), relation=relation):
+                return _compared_places(column, relation, -constant / factor, factor > 0)
+            case _:
+                return column.everywhere if holds(atom, lambda _: Fraction(0)) else 0
+
+    every = column.everywhere
+    return fold(
+        predicate, of_atom, lambda parts: reduce(and_, parts, every), lambda parts: reduce(or_, parts, 0), every.__xor__
+    )
 
 
 def _compared_places(column: Column, relation: Relation, border: Fraction, rising: bool) -> int:
