@@ -130,6 +130,8 @@ class Units:
         #: What the individual of a unit meets, or somebody over it.
         self.counted = conjoin(problem.domain.where, pair.unit_target) if one_sided else self._wanted
         self._individuals = asked.of_individuals
+        #: How many attributes a unit's individual has.
+        self.width = len(problem.domain.attributes)
         self._judge, self._files = Judge(problem), False
         self._decide: Callable[[ExactRows], Integers] | None = None
         #: Whether the demand is the same decision, of which decisions are enough to know.

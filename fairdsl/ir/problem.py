@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.demand import Demanded, formula_of
@@ -62,14 +62,22 @@ class Problem:
         match self.question:
             case Demanded() as asked:
                 return asked
-            case Pair() as pair:
+            case (Pair() as pair) | PairUnder(pair=pair):
                 return formula_of(pair, self.model.name, len(self.model.outcomes), len(self.domain.attributes))
         raise ValueError("a question about individuals was expected")
+
+    @property
+    def of_everybody(self) -> Problem:
+        """The question about individuals as such, whoever is how frequent."""
+        question = self.question.pair if isinstance(self.question, PairUnder) else self.question
+        return replace(self, question=question, population=None)
 
     @property
     def unit_in_words(self) -> str:
         """What one unit of a share is (docs/semantics.md, section 3)."""
         question = self.question
+        if self.population is not None:
+            return f"an individual from `{self.population.name}` that is asked about"
         if not isinstance(question, Pair | Demanded):
             return "an individual that is asked about"
         if question.of_individuals:

@@ -137,7 +137,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairUnder:
-    """A share of a question about pairs by the rows of a population: each row counts once, as the unit it lies in.
+    """A share of a question about pairs by a population: an individual, or row, counts as the unit that it lies in.
 
     It is a question of its own, so that nobody who answers :class:`Pair` answers it by counting units alike.
     """

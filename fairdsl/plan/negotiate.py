@@ -140,7 +140,7 @@ def refusal_of_clauses(demand: Demand) -> Refused | None:
     reasons = [(name, f"it does not treat `{clause}`") for name in engines()]
     instead = f"leave out `{clause}`"
     if clause.startswith("under "):
-        instead += ", or name a distribution `empirical from` a table: shares of its rows are counted"
+        instead += ", or ask for a share of those it describes, as in `require fair_share >= 95%`"
     return Refused(diagnostics=(errors.no_backend(f"`{clause}`", demand.beyond[0], why, instead, reasons),))
 
 

@@ -161,9 +161,9 @@ class Demand:
 
     ``threshold`` is None for a measure and for ``require same decision``, which holds or does not.
     It is asked ``of`` another model than the property's, if one is named, and ``less`` is taken from its number.
-    A share is taken ``under`` the rows of a distribution, if one is named. With ``precision`` an estimate of it is
-    enough; of a yes or no the spec is content with the confidence ``certain``. ``beyond`` are the places of clauses in
-    force that no backend treats yet; the demand is refused for them.
+    A share is taken ``under`` a distribution, if one is named, and a yes or no under the rows of one. With
+    ``precision`` an estimate of it is enough; of a yes or no the spec is content with the confidence ``certain``.
+    ``beyond`` are the places of clauses in force that no backend treats yet; the demand is refused for them.
     """
 
     text: str

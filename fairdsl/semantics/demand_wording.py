@@ -8,7 +8,7 @@ from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.semantics.wording import clauses_in_force, how_they_differ, pair_formula, predicate_text
+from fairdsl.semantics.wording import clauses_in_force, how_they_differ, pair_formula, predicate_text, taken_from
 
 __all__ = ["DemandWords"]
 
@@ -20,6 +20,7 @@ class DemandWords:
     question: Demanded
     domain: Domain
     under: str | None
+    drawn: bool
 
     @property
     def clauses(self) -> tuple[str, ...]:
@@ -76,7 +77,7 @@ class DemandWords:
                 else ", each taken "
                 + ("as an individual," if asked.of_individuals else "for its values of what does not differ,")
             )
-            return f"rows of `{self.under}`{taken}"
+            return f"{taken_from(self.under, drawn=self.drawn)}{taken}"
         if asked.one_sided is not None:
             return f"individuals `{asked.names[0] if asked.one_sided.value == 'a' else asked.names[1]}`"
         return "individuals" if asked.of_individuals else "assignments of the other attributes"

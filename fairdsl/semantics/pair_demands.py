@@ -108,19 +108,21 @@ class PairDemands:
         best = declared.outcomes[-1 if declared.favourable is None else declared.favourable]
         return f"{declared.name}({self.compare.first.text}) = {best}"
 
-    def _under(self, precise: Span | None) -> tuple[str | None, tuple[Span, ...]]:
-        """The distribution whose rows are asked about, and the places of clauses that no backend treats yet.
+    def _under(self, precise: Span | None, *, holds: bool = False) -> tuple[str | None, tuple[Span, ...]]:
+        """The distribution that is asked about, and the places of clauses that no backend treats.
 
-        For those the demand will be refused, never answered without them: another distribution than rows, or a
-        precision (at ``precise``) of what is counted in rows.
+        For those the demand will be refused, never answered without them: whether something ``holds`` where there are
+        no rows, or a precision (at ``precise``) of what is counted in rows.
         """
         clause = next((clause for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
         if clause is None:
             return None, ()
         population_named(clause.distribution, self.distributions, self.model, self.reporter)
         found = self.distributions.get(clause.distribution.text)
-        if found is None or found.kind != "empirical":
+        if found is None or (holds and found.kind != "empirical"):
             return None, (clause.span,)
+        if found.kind != "empirical":
+            return found.name, ()
         return (found.name, ()) if precise is None else (None, (precise,))
 
     def _required(self, clause: tree.RequireClause, question: Pair, counted: Pair | Demanded | None) -> Demand | None:
@@ -148,9 +150,7 @@ class PairDemands:
             why = "it holds or does not, and no distance lies between the two"
             help_text = "require a share, as in `require fair_share >= 95% within 1%`"
             self.reporter.report(errors.clause_out_of_place("within", clause.within.span, why, help_text))
-        under, beyond = self._under(words_of_precision(clause))
-        if metric == "score_gap":  # scores are compared in no distribution
-            under, beyond = None, tuple(each.span for each in self.node.clauses if isinstance(each, tree.UnderClause))
+        under, beyond = self._under(words_of_precision(clause), holds=holds)
         precision = precision_of(None if holds else clause.within, clause.confidence, self.reporter)
         return Demand(
             text=clause_text(clause),

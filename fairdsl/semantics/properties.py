@@ -153,15 +153,19 @@ class _Words:
 def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     """A demand's question in words."""
     question, name = demand.question, model.declaration.name
+    population = None if demand.under is None else scope.distributions[demand.under]
+    drawn = population is not None and population.kind != "empirical"
     if isinstance(question, Demanded):
-        told = DemandWords(question, model.domain, demand.under)
+        told = DemandWords(question, model.domain, demand.under, drawn)
         return _Words(
             clauses=told.clauses, sentence=told.sentence(demand.quantity, demand.threshold), formula=told.formula
         )
     if isinstance(question, Pair):
         return _Words(
             clauses=(*clauses_in_force(question, model.domain), *([f"under {demand.under}"] if demand.under else ())),
-            sentence=sentence(question, model.domain, name, demand.quantity, demand.threshold, under=demand.under),
+            sentence=sentence(
+                question, model.domain, name, demand.quantity, demand.threshold, under=demand.under, drawn=drawn
+            ),
             formula=formula(question, model.domain, name),
         )
     words = _group_words(demand.of, question, model, scope)

@@ -156,8 +156,11 @@ def sentence(
     threshold: Threshold | None,
     *,
     under: str | None = None,
+    drawn: bool = False,
 ) -> str:
-    """The question as one English sentence; ``under`` names the distribution whose rows are counted."""
+    """The question as one English sentence; ``under`` names the distribution whose rows are counted, or (``drawn``)
+    that individuals are drawn from.
+    """
     who = f"two individuals of `{domain.name}`"
     if question.target != TRUE:
         who += f" with {predicate_text(question.target, domain)}"
@@ -177,9 +180,14 @@ def sentence(
         unit = f"individuals `{question.one_sided.value}`"
     if under is not None:
         whole = "as an individual" if question.of_individuals else f"for its {taken}"
-        unit = f"rows of `{under}`, each taken {whole},"
+        unit = f"{taken_from(under, drawn=drawn)}, each taken {whole},"
     bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
     return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
+
+
+def taken_from(under: str, *, drawn: bool) -> str:
+    """Whose units a share under a distribution is of."""
+    return f"individuals from `{under}`" if drawn else f"rows of `{under}`"
 
 
 def how_they_differ(question: Pair, domain: Domain) -> str:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -27,10 +27,10 @@ from fairdsl.ir.problem import Problem
 from fairdsl.plan.gate import turned_away
 from fairdsl.plan.registry import BACKENDS
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Holds, Shares, Unknown, Vacuous, Verdict, Violated
+from fairdsl.verdict import Estimated, Holds, Shares, Unknown, Vacuous, Verdict, Violated
 from tests.agreement.engines import ENGINES, ask
 from tests.demands.files import KINDS
-from tests.demands.naive import VALUES, Case, Person, case
+from tests.demands.naive import VALUES, Case, Person, case, law
 from tests.smt.second_solver import ask_cvc5
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "ask_each",
     "demands_of",
     "drawn",
+    "laws_agree",
     "people_in",
     "problem_of",
     "rows_agree",
@@ -168,6 +169,32 @@ def rows_agree(found: Case, rows: list[Person], folder: Path, *, curved: bool) -
     return holds
 
 
+def laws_agree(
+    found: Case, said: str, chance: Callable[[Person], Fraction], folder: Path, *, curved: bool
+) -> Iterator[tuple[str, Verdict | None]]:
+    """What engines say about the share under a distribution, exactly and drawn, which is held to be right."""
+    share = f"share({found.demand.text}) >= 50%"
+    demands = demands_of(
+        found.spec(share, f"{share} within 10% with confidence 99.999999%", under="people", law=said), folder
+    )
+    if not demands:
+        return
+    right, spec = found.share_under(chance), found.spec(share, under="people", law=said)
+    verdict = ask(ENGINE["enumerate"], demands[0])
+    yield "enumerate, law", verdict
+    if right is None:
+        assert isinstance(verdict, Vacuous), spec
+        return
+    assert isinstance(verdict, Shares), spec
+    assert verdict.certified <= right <= 1 - verdict.falsified, (right, verdict, spec)
+    assert verdict.undecided == 0 or curved, spec
+    drawn = ask(BACKENDS["sampling"].procedure(), demands[1])
+    yield "sampling, law", drawn
+    assert isinstance(drawn, Estimated | Unknown), spec  # hardly anybody may be in question
+    if isinstance(drawn, Estimated):
+        assert drawn.estimate.low <= right <= drawn.estimate.high, (right, drawn.estimate, spec)
+
+
 def by_cvc5(found: Case, folder: Path) -> str | None:
     """What cvc5 says to the script of the demand, which has to be right; None where there is no script."""
     problem = problem_of(found.spec(found.demand.text), folder)
@@ -198,6 +225,7 @@ def main() -> None:
             verdicts = list(ask_each(found, folder))
             said_of_rows = rows_agree(found, people_in(random, folder), folder, curved=kind == "curves")
             verdicts.append(("rows", said_of_rows))
+            verdicts += laws_agree(found, *law(random), folder, curved=kind == "curves")
             words = [(engine, type(verdict).__name__) for engine, verdict in verdicts if verdict is not None]
             if asked.cvc5 and (status := by_cvc5(found, folder)) is not None:
                 words.append(("cvc5", status))

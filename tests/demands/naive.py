@@ -6,6 +6,7 @@ which are dictionaries. What a property means is a loop over everybody (docs/sem
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -78,8 +79,10 @@ class Case:
     premises: tuple[Said, ...]
     demand: Said
 
-    def spec(self, *requires: str, under: str = "") -> str:
-        """The spec, with these lines for the demands; asked ``under`` the distribution of that name, of a table."""
+    def spec(self, *requires: str, under: str = "", law: str = "") -> str:
+        """The spec, with these lines for the demands; asked ``under`` the distribution of that name, of a table or as
+        the lines of a ``law`` say.
+        """
         models = "\n".join(model.text for model in self.models)
         lines = [f"compare {', '.join(self.names)} : P"]
         if self.differ:
@@ -92,7 +95,8 @@ class Case:
         lines += [f"under {under}"] if under else []
         lines += [f"require {require}" for require in requires]
         body = "\n".join(f"  {line}" for line in lines)
-        rows = f'distribution {under} over P\n  empirical from "{under}.csv"\n' if under else ""
+        law = law or f'  empirical from "{under}.csv"\n'
+        rows = f"distribution {under} over P\n{law}" if under else ""
         return f"{DOMAIN}protected sex\n{rows}{models}\nproperty p {{\n{body}\n}}\n"
 
     def tuples(self) -> list[People]:
@@ -130,6 +134,17 @@ class Case:
         """The share of units in question that no tuple breaks; None where there is no unit in question."""
         asked, unfair = self.judged_units()
         return Fraction(len(asked) - len(unfair), len(asked)) if asked else None
+
+    def share_under(self, chance: Callable[[Person], Fraction]) -> Fraction | None:
+        """The share of the mass of those in question that lies in fair units; None where they have none."""
+        asked, unfair = self.judged_units()
+        fair, total = Fraction(0), Fraction(0)
+        for values in product(*VALUES.values()):
+            one = dict(zip(VALUES, values, strict=True))
+            if all(said.of({"": one}) for said in self.targets) and self.unit_of(one) in asked:
+                total += chance(one)
+                fair += chance(one) if self.unit_of(one) not in unfair else 0
+        return fair / total if total else None
 
     def judged_units(self) -> tuple[set[object], set[object]]:
         """The units in question, and the unfair ones of them."""
@@ -180,6 +195,34 @@ def case(random: Random, scored: Callable[[str, Random], Model] | None = None, *
         names, models, differ, random.choice(["any", "each"]), relax, targets, ordered, premises,
         _formula(random, names, models, 2),
     )  # fmt: skip
+
+
+# ---- distributions -----------------------------------------------------------------------------
+
+
+def law(random: Random) -> tuple[str, Callable[[Person], Fraction]]:
+    """A random distribution: its lines, and how probable somebody is."""
+    if random.random() < 0.2:
+        size = math.prod(len(values) for values in VALUES.values())
+        return "  uniform\n", lambda one: Fraction(1, size)
+    lines: list[str] = []
+    tables: dict[tuple[str, object], dict[object, Fraction]] = {}
+    for name, values in VALUES.items():
+        parent = random.choice([None, "sex"]) if name != "sex" else None
+        for given in VALUES[parent] if parent else [None]:
+            parts = [random.choice([0, 1, 2, 3]) for _ in values]
+            parts[random.randrange(len(parts))] = 0
+            parts[random.randrange(len(parts))] += 20 - sum(parts)
+            table = {value: Fraction(part, 20) for value, part in zip(values, parts, strict=True)}
+            tables[name, given] = table
+            entries = ", ".join(f"{value} : {float(chance)}" for value, chance in table.items())
+            lines.append(f"  {name} : table {{ {entries} }}{'' if given is None else f' given {parent} = {given}'}")
+
+    def chance(one: Person) -> Fraction:
+        of = [tables[name, None if (name, None) in tables else one["sex"]][one[name]] for name in VALUES]
+        return math.prod(of, start=Fraction(1))
+
+    return "\n".join(lines) + "\n", chance
 
 
 # ---- models ------------------------------------------------------------------------------------

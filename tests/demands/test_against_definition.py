@@ -8,9 +8,10 @@ from random import Random
 
 import pytest
 
-from fairdsl.verdict import Holds, Shares, Vacuous, Violated
+from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Violated
 from tests.demands.files import KINDS
-from tests.demands.held import ask_each, drawn, people_in, rows_agree
+from tests.demands.held import ask_each, drawn, laws_agree, people_in, rows_agree
+from tests.demands.naive import law
 
 #: Of so many demands about models of a kind, how many an engine decides at least; others say nothing, or it refuses.
 COUNT = 20
@@ -41,3 +42,14 @@ def test_rows_agree_with_the_definition(kind: str, tmp_path: Path) -> None:
         found = drawn(random, kind, tmp_path, alone=0.5)
         seen.add(type(rows_agree(found, people_in(random, tmp_path), tmp_path, curved=kind == "curves")))
     assert {Holds, Violated} <= seen
+
+
+@pytest.mark.parametrize("kind", ["formula", *KINDS])
+def test_shares_under_distributions_agree_with_the_definition(kind: str, tmp_path: Path) -> None:
+    random = Random(41)
+    seen: Counter[type] = Counter()
+    for _ in range(COUNT // 2):
+        found = drawn(random, kind, tmp_path)
+        seen.update(type(said) for _, said in laws_agree(found, *law(random), tmp_path, curved=kind == "curves"))
+    assert seen[Shares] >= COUNT // 4, seen
+    assert seen[Estimated] >= COUNT // 4, seen

@@ -304,7 +304,7 @@ def test_a_refusal_is_said_once_and_shortly(tmp_path: Path, seed: int) -> None:
         "distribution people over Applicant uniform\n"
         f"property groups {{ across sex under people measure {', '.join(metrics)} }}\n"
         "property weighed { compare a, b : Applicant differ in sex under people\n"
-        "  measure fair_share, discrimination_rate }\n"
+        "  require same decision require abs(score(a) - score(b)) <= 1 }\n"
     )
     report = fairdsl.check(spec(tmp_path, f'from black_box "{path}"\n  grant when score > 0', asked), timeout=5)
     assert {demand.judgement for item in report.properties for demand in item.demands} == {Judgement.REFUSED}
@@ -313,7 +313,7 @@ def test_a_refusal_is_said_once_and_shortly(tmp_path: Path, seed: int) -> None:
     assert text.count("= why:") == text.count("= help:") == 2
     assert "no:" not in text
     said = "\n".join(line for line in text.split("\n") if " | " not in line)  # but for the line of the spec
-    for name in (*metrics, "fair_share", "discrimination_rate"):
+    for name in (*metrics, "abs(score(a) - score(b)) <= 1"):
         assert said.count(name) == 1, name
     # Machines, and those who ask for the plan, have what every backend says.
     refused = [

@@ -94,7 +94,6 @@ def test_thresholds_are_held_against_the_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "require abs(score(a) - score(b)) <= 1",
         "measure fair_share within 1%",
         "require fair_share >= 50% with confidence 95%",
     ],

@@ -8,8 +8,10 @@ from math import prod
 from fairdsl.backends.contract import Cost, Offer, Refusal
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
+from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, SameDecision, ScoreGap
+from fairdsl.ir.question import Pair, PairUnder, SameDecision, ScoreGap
+from fairdsl.metrics.weights import unlisted
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, ValueSet, count_points, narrow
 
@@ -17,22 +19,27 @@ __all__ = ["MOST_PAIRS", "MOST_POINTS", "offer", "visits_tuples"]
 
 #: Individuals that are evaluated at most.
 MOST_POINTS = 2**22
+#: And where each has a probability of its own.
+MOST_WEIGHED = 2**18
 #: Pairs that are visited one by one at most, where a question's pairs have no product structure.
 MOST_PAIRS = 2**26
 
 
 def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
-    asked = problem.question
-    if not isinstance(asked, Pair | Demanded):
+    if not isinstance(problem.question, Pair | PairUnder | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    pair = asked if isinstance(asked, Pair) else asked.pair
+    asked = problem.of_everybody.question
+    pair = problem.demanded.pair
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
     if pair.sure and problem.model.logits is None:
         return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
-    if problem.population is not None:
-        return Refusal(why="it counts individuals alike, and not the rows of a table", other=True)
+    if isinstance(problem.population, Rows):
+        return Refusal(why="it counts individuals, and not the rows of a table", other=True)
+    if problem.population is not None and (column := unlisted(problem.population, len(problem.domain.attributes))):
+        why = f"values of `{column.name}` have no probabilities one by one in `{problem.population.name}`"
+        return Refusal(why=why, span=column.span)
     sets = narrow(problem.domain, pair.target)
     for attribute, values in zip(problem.domain.attributes, sets, strict=True):
         if not isinstance(values, Finite):
@@ -40,8 +47,10 @@ def offer(problem: Problem) -> Offer | Refusal:
         if not Grid.representable(values):
             return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
     points = count_points(sets)
-    if points is None or points > MOST_POINTS:
-        return Refusal(why=f"{_power(points or 0)} points; its limit is 2^22", span=problem.domain.span)
+    most = MOST_POINTS if problem.population is None else MOST_WEIGHED
+    if points is None or points > most:
+        return Refusal(why=f"{_power(points or 0)} points; its limit is {_power(most)}", span=problem.domain.span)
+    assert isinstance(asked, Pair | Demanded)
     if visits_tuples(asked) and (pairs := _pair_count(pair, sets)) > MOST_PAIRS:
         return Refusal(why=f"{_power(pairs)} pairs to visit one by one; its limit is 2^26", span=pair.span)
     return Offer(method=f"evaluates all {points:,} individuals", decides=True, cost=Cost.COUNT)

@@ -23,8 +23,10 @@ from fairdsl.backends.enumerate.tuples import Kept, free_axes, mark_by_tuples
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
+from fairdsl.ir.population import Network, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
+from fairdsl.metrics.weights import weights_of
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.numerics.predicates import mask
@@ -45,6 +47,7 @@ class Enumerate:
         questions=(
             "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
             "any formula over decisions and scores of one individual or a pair, of several models",
+            "shares of either under a distribution, of at most 2^18 individuals",
         ),
         quantities=(Quantity.HOLDS.value, Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value),
         models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
@@ -56,7 +59,8 @@ class Enumerate:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact verdict; bounds or Unknown when the budget ends first."""
-        if not isinstance(problem.question, Pair | Demanded):
+        population, problem = problem.population, problem.of_everybody
+        if not isinstance(problem.question, Pair | Demanded) or isinstance(population, Rows):
             raise ValueError("enumeration was asked what it refuses")
         asked = problem.demanded
         pair = asked.pair
@@ -86,7 +90,7 @@ class Enumerate:
             verdict = _holds(census, marks, chosen, evidence)
             checked = _checked_in_float32(verdict, problem, pair, census, unshared, breaking, budget)
             return _of_the_file(checked) if alone and unshared is not None else checked
-        return _shares(problem, asked, census, marks, filed, chosen, evidence)
+        return _shares(problem, population, census, marks, filed, chosen, evidence)
 
 
 def _marked(
@@ -189,34 +193,50 @@ def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> 
 
 def _shares(
     problem: Problem,
-    asked: Demanded,
+    population: Network | None,
     census: Census,
     marks: Marks,
     filed: NDArray[np.bool_] | None,
     chosen: Chosen,
     evidence: Evidence,
-) -> Shares:
+) -> Verdict:
     """Count units: individuals with ``relax`` or a one-sided target, otherwise assignments of what does not differ.
 
-    A unit that is fair in one arithmetic and unfair in the other is neither certified nor falsified.
+    A unit that is fair in one arithmetic and unfair in the other is neither certified nor falsified. Under a population
+    a unit has the probability of the people over it.
     """
+    asked = problem.demanded
+    counted = census.admissible & _can_be_a_unit(asked, census)
+    weights = None
+    if population is not None:
+        everybody = np.flatnonzero(counted)
+        weights = weights_of(population, census.grid.points(everybody))
 
     def units(individuals: NDArray[np.bool_]) -> NDArray[np.bool_]:
         differ = asked.pair.differ
         return individuals if asked.of_individuals else np.asarray(individuals.any(axis=differ), dtype=np.bool_)
 
-    present = units(census.admissible & _can_be_a_unit(asked, census))
+    def amount(some: NDArray[np.bool_]) -> int:
+        if weights is None:
+            return int(some.sum())
+        if not asked.of_individuals:
+            some = np.broadcast_to(np.expand_dims(some, asked.pair.differ), counted.shape)
+        return int(weights[some.reshape(-1)[everybody]].sum())
+
+    present = units(counted)
     unfair, paired = units(marks.violating), units(marks.paired)
     gap = unfair ^ units(filed) if filed is not None else np.zeros_like(unfair)
     open_units = (units(marks.undecided) & ~unfair) | gap
     known = Known(
-        fair=int((present & paired & ~unfair & ~open_units).sum()),
-        unfair=int((unfair & ~gap).sum()),
-        undecided=int(open_units.sum()),
-        vacuous=int((present & ~paired & ~open_units).sum()),
+        fair=amount(present & paired & ~unfair & ~open_units),
+        unfair=amount(unfair & ~gap),
+        undecided=amount(open_units),
+        vacuous=amount(present & ~paired & ~open_units),
     )
     if not census.masked:
         known = Known(fair=0, unfair=0, undecided=1)
+    if not known.possible:  # those in question have no mass
+        return Vacuous(evidence=evidence)
     reason = None
     if known.undecided:
         reason = Reason.NUMERIC_GAP if gap.any() else Reason.INCOMPLETE if census.complete else Reason.TIMEOUT
@@ -226,12 +246,12 @@ def _shares(
         falsified=parts.falsified,
         undecided=parts.undecided,
         vacuous=parts.vacuous,
-        measure="counting",
-        unit=problem.unit_in_words,
+        measure="counting" if population is None else "probability",
+        unit=replace(problem, population=population).unit_in_words,
         evidence=evidence,
         witnesses=tuple(chosen.witnesses),
         breaches=chosen.agreeing,
-        total=int(known.possible) if census.masked else None,
+        total=int(known.possible) if census.masked and population is None else None,
         reason=reason,
     )
 

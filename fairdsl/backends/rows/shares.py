@@ -23,7 +23,7 @@ from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import PairUnder, Quantity
+from fairdsl.ir.question import Quantity
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.predicates import mask
 from fairdsl.replay import replayed
@@ -56,7 +56,7 @@ _Marks = NDArray[np.bool_]
 
 def offer_of_share(problem: Problem, rows: Rows) -> Offer | Refusal:
     """Refuses people who cannot be listed, and what is asked about confidence."""
-    units = units_of(_plain(problem), drawn=False)
+    units = units_of(problem.of_everybody, drawn=False)
     if isinstance(units, Refusal):
         return units
     return Offer(method=f"takes all {rows.sample.rows:,} rows, {units.how}", decides=True, cost=Cost.ROWS)
@@ -64,7 +64,7 @@ def offer_of_share(problem: Problem, rows: Rows) -> Offer | Refusal:
 
 def share_over_rows(problem: Problem, rows: Rows, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
     """The share of the rows, and what it says of the population that they come from; or whether all are fair."""
-    plain = _plain(problem)
+    plain = problem.of_everybody
     units = units_of(plain, drawn=False)
     if isinstance(units, Refusal):
         raise ValueError("rows was asked what it refuses")
@@ -114,12 +114,6 @@ def _evidence(rows: Rows, inside: int, units: Units, quantity: Quantity, *, both
         notes=("for the rows themselves" + about,),
         basis=Basis(arithmetic=Arithmetic.DEPLOYED if both else Arithmetic.EXACT),
     )
-
-
-def _plain(problem: Problem) -> Problem:
-    """The same question about individuals as such."""
-    question = problem.question.pair if isinstance(problem.question, PairUnder) else problem.question
-    return replace(problem, question=question, population=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.ir.demand import Demanded
+from fairdsl.ir.population import Inside, Network, Normal, Population, Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Pair, Precision, Quantity
+from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Precision, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.verdict import (
     Arithmetic,
@@ -33,6 +34,8 @@ from fairdsl.verdict import (
 if TYPE_CHECKING:
     from fairdsl.backends.sampling.draw import Sample
     from fairdsl.backends.sampling.looks import Look
+    from fairdsl.backends.sampling.people import People
+    from fairdsl.backends.units import Units
 
 __all__ = ["Sampling"]
 
@@ -46,7 +49,8 @@ class Sampling:
     name = "sampling"
     about = Capability(
         questions=(
-            "pairs: same decision; any, each, within, regardless of, among, where",
+            "shares of pairs, and of any formula over decisions and scores of one individual or a pair, of several "
+            "models; any, each, within, regardless of, among, where; under a distribution, too",
             "metrics of groups: across, under, among, for each, label, excluding, privileged, influence, allow",
         ),
         quantities=(
@@ -63,7 +67,7 @@ class Sampling:
             from fairdsl.backends.sampling.groups import offer_of_metric
 
             return offer_of_metric(problem, pair)
-        if not isinstance(pair, Pair | Demanded):
+        if not isinstance(pair, Pair | PairUnder | Demanded) or isinstance(problem.population, Rows):
             return Refusal(why="it answers questions about pairs and groups, and rows are counted", other=True)
         if problem.quantity is Quantity.HOLDS:
             return Refusal(why="no sample shows that a demand holds of everybody", other=True)
@@ -79,10 +83,15 @@ class Sampling:
         most = most_needed(precision)
         if most > _MOST:
             return Refusal(why=f"that precision may take {most:,} units; its limit is 2^32", span=precision.span)
-        units = units_of(problem)
+        units = units_of(problem.of_everybody, drawn=problem.population is None)
         if isinstance(units, Refusal):
             return units
-        return Offer(method=f"draws up to {most:,} units, {units.how}", decides=True, cost=Cost.COUNT)
+        if problem.population is None:
+            return Offer(method=f"draws up to {most:,} units, {units.how}", decides=True, cost=Cost.COUNT)
+        if lacking := _unknown_inside(problem, problem.population):
+            return lacking
+        method = f"draws up to {most:,} individuals from `{problem.population.name}`, {units.how}"
+        return Offer(method=method, decides=True, cost=Cost.COUNT)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The estimate of the first look that is close enough; of the last look there was time for, else."""
@@ -99,10 +108,10 @@ class Sampling:
         from fairdsl.backends.units import units_of
         from fairdsl.clock import until
 
-        units, precision = units_of(problem), problem.precision
+        units, precision = units_of(problem.of_everybody, drawn=problem.population is None), problem.precision
         if isinstance(units, Refusal) or precision is None:
             raise ValueError("sampling was asked what it refuses")
-        sample, seen, ended = Sample(units, budget.seed), None, False
+        sample, seen, ended = Sample(units, budget.seed, _people_of(problem, units, budget.seed)), None, False
         most = most_needed(precision)
         for look in () if units.empty else looks(precision):
             while sample.size < look.size and not sample.barren:
@@ -127,7 +136,7 @@ class Sampling:
         sample, estimate = seen.sample, seen.estimate
         evidence = Evidence(
             backend=self.name,
-            method=f"{sample.size:,} units drawn uniformly ({sample.candidates:,} candidates), {sample.how}",
+            method=f"{sample.size:,} units drawn {_from(problem)} ({sample.candidates:,} candidates), {sample.how}",
         )
         if seen.nobody:
             return Vacuous(evidence=evidence)
@@ -138,7 +147,7 @@ class Sampling:
             detail = "the time ended before the first look at the sample"
             return Unknown(reason=Reason.TIMEOUT, detail=detail, evidence=evidence)
         close = _close_enough(problem, precision, estimate)
-        witnesses, breaches = replayed(problem, sample.pairs)
+        witnesses, breaches = replayed(problem.of_everybody, sample.pairs)
         facts.witnesses.extend(witnesses)
         return Estimated(
             estimate=estimate,
@@ -187,7 +196,39 @@ def _close_enough(problem: Problem, precision: Precision, estimate: Estimate) ->
     return judge(low, high, problem.threshold.relation, problem.threshold.limit) is not Judgement.UNKNOWN
 
 
+def _unknown_inside(problem: Problem, population: Population) -> Refusal | None:
+    """Why nobody can be drawn: what lies within some cells is not known."""
+    assert isinstance(population, Network)
+    for column, attribute in enumerate(problem.domain.attributes):
+        if any(isinstance(row, Normal) for row in population.factor_of(column).rows.values()):
+            continue
+        if any(cell.inside is Inside.UNKNOWN for cell in population.cells[column]):
+            why = f"`{population.name}` does not say how values of `{attribute.name}` lie within its bins"
+            return Refusal(why=why, span=attribute.span)
+    return None
+
+
+def _people_of(problem: Problem, units: Units, seed: int) -> People | None:
+    """Individuals of the distribution, where one is asked about."""
+    if not isinstance(problem.population, Network):
+        return None
+    import numpy as np
+
+    from fairdsl.backends.sampling.people import People
+    from fairdsl.metrics.subject import Subject
+
+    everything = tuple(range(len(problem.domain.attributes)))
+    subject = Subject(network=problem.population, model=problem.model, condition=units.counted, keys=everything)
+    return People(subject, np.random.default_rng(seed))
+
+
+def _from(problem: Problem) -> str:
+    return "uniformly" if problem.population is None else f"from `{problem.population.name}`"
+
+
 def _measure(problem: Problem) -> str:
+    if problem.population is not None:
+        return "probability"
     asked = problem.demanded
     sets = enumerate(narrow(problem.domain, asked.pair.target))
     shared = [values for index, values in sets if asked.of_individuals or index not in asked.pair.differ]
