@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from fairdsl.syntax import tree
@@ -91,8 +92,9 @@ def _bins_pieces(bins: tree.Bins, *, again: bool = False) -> list[Piece]:
 
 # ---- models ------------------------------------------------------------------------------------
 
-#: Behind these a name is expected, which may be `when`.
+#: Behind these a name is expected, which may be `when`, and then begins what is no condition.
 _NAMES_FOLLOW = ("condition", "distribution", "favourable", "of", "otherwise", "property", "protected")
+_DECLARES = re.compile(r"(over|score|first|then)\b")
 
 
 def _outcomes(model: tree.Model) -> list[Piece]:
@@ -149,7 +151,7 @@ def _decision(clause: tree.DecidesWhen | tree.Rule) -> list[Piece]:
     decides = isinstance(clause, tree.DecidesWhen) and clause.outcome.text
     misread = (
         begins.startswith('"')  # a path or a sentence
-        or decides in _NAMES_FOLLOW
+        or (decides in _NAMES_FOLLOW and _DECLARES.match(begins))
         # `first when when x > 3` is a rule about the outcome `when`, `first when when = 3` decides the outcome `first`.
         or (decides in ("first", "then") and begins.startswith("when"))
         or (clause.outcome.text == "when" and not decides and not begins.startswith("("))

@@ -39,6 +39,8 @@ _words = st.text(_letters, max_size=12)
 _bulky = st.sampled_from(["", "a" * 30, "some rather long value"])
 
 names = _names()
+#: `favourable when first ...` decides the outcome `favourable`, where `first` is an attribute.
+not_when = _names(without=("when",))
 outcomes = _names(without=("and", "or", "in", "reads"))
 quoted_names = node(tree.Name, text=_words, quoted=st.just(True))
 value_names = names | quoted_names
@@ -93,7 +95,7 @@ def _grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         # `not (` always negates, so no function can be called `not`.
         calls(inner),
-        node(tree.OfModel, metric=_names(without=_PHRASES) | calls(inner), model=names),
+        node(tree.OfModel, metric=_names(without=_PHRASES) | calls(inner), model=not_when),
         node(tree.Negative, operand=inner.filter(lambda e: not _bare_number(e))),
         node(tree.Arithmetic, operator=arithmetic, left=inner, right=inner),
         node(tree.Comparison, relation=relations, left=inner, right=inner),
@@ -111,7 +113,7 @@ def _bare_number(expression: tree.Expression) -> bool:
 
 expressions = st.recursive(references | numbers() | texts | influences, _grown, max_leaves=8)
 
-of_models = node(tree.OfModel, metric=_names(without=_PHRASES) | calls(expressions), model=names)
+of_models = node(tree.OfModel, metric=_names(without=_PHRASES) | calls(expressions), model=not_when)
 measured = names | influences | calls(expressions) | of_models
 
 # ---- domains -----------------------------------------------------------------------------------
@@ -171,8 +173,8 @@ models = node(
             node(tree.DecidesWhen, outcome=outcomes, condition=expressions),
             node(tree.DecidesByHighest),
             node(tree.Rule, begins=st.booleans(), outcome=names, condition=expressions),
-            node(tree.Otherwise, outcome=names),
-            node(tree.Favourable, outcome=names),
+            node(tree.Otherwise, outcome=not_when),
+            node(tree.Favourable, outcome=not_when),
             node(tree.Reads, features=several(expressions)),
             node(tree.Agrees, column=texts, path=texts, digest=st.none() | texts, share=st.none() | quantities),
         ),
@@ -260,7 +262,7 @@ specs = node(
             node(tree.Use, path=texts),
             node(tree.Parameter, doc=docs, name=names, number=numbers()),
             domains,
-            node(tree.Protected, names=several(names)),
+            node(tree.Protected, names=several(not_when)),
             labels,
             models,
             distributions,
