@@ -77,19 +77,31 @@ class DemandWords:
                 else ", each taken "
                 + ("as an individual," if asked.of_individuals else "for its values of what does not differ,")
             )
-            return f"{taken_from(self.under, drawn=self.drawn)}{taken}"
+            return f"{taken_from(self.under, drawn=self.drawn)}{self._among}{taken}"
         if asked.one_sided is not None:
             return f"individuals `{asked.names[0] if asked.one_sided.value == 'a' else asked.names[1]}`"
-        return "individuals" if asked.of_individuals else "assignments of the other attributes"
+        return f"individuals{self._among}" if asked.of_individuals else "assignments of the other attributes"
 
     @property
-    def formula(self) -> str:
-        """The question as a formula."""
+    def _among(self) -> str:
+        """Which individuals count, where they are asked about one by one; of pairs it is said of the two."""
+        asked = self.question
+        counts = asked.alone and asked.pair.target != TRUE
+        return f" with {predicate_text(asked.pair.target, self.domain)}" if counts else ""
+
+    def formula(self, quantity: Quantity, threshold: Threshold | None) -> str:
+        """The question as a formula; of individuals a share is a quotient of two counts."""
         asked = self.question
         names = ", ".join(asked.names)
         parts = [] if asked.alone else pair_formula(asked.pair, self.domain, asked.names)
         if asked.alone and asked.pair.target != TRUE:
             parts.append(f"[{predicate_text(asked.pair.target, self.domain)}]")
         parts += [f"[{asked.premise_text}]"] if asked.premise_text else []
+        if asked.alone and quantity is not Quantity.HOLDS and not self.drawn:
+            every, met = (" and ".join(each) for each in (parts, [*parts, f"[{asked.text}]" if parts else asked.text]))
+            bound = f" {threshold.relation.value} {threshold.text}" if threshold else ""
+            one_minus = "" if quantity is Quantity.FAIR_SHARE else "1 - "
+            whole = f"{names} in {'rows of ' + self.under if self.under else self.domain.name}"
+            return f"{one_minus}#{{{whole} : {met}}} / #{{{whole}{' : ' * bool(every)}{every}}}{bound}"
         given = f"{' and '.join(parts)} => " if parts else ""
         return f"for all {names} in {self.domain.name}: {given}{asked.text}"

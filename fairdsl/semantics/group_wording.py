@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from fairdsl.ir.domain import Derived, Domain, Quantiles, show_number
-from fairdsl.ir.expr import TRUE, Linear
+from fairdsl.ir.expr import TRUE, Linear, Member, conjuncts
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Precision, Threshold, metric_words
 from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
 from fairdsl.semantics.influences import in_words
@@ -61,8 +61,10 @@ class GroupWords:
         return f"bins of {of} at {', '.join(map(show_number, attribute.bins))}"
 
     def _averaged(self, question: GroupMetric) -> list[str]:
-        """Protected attributes that make no groups here."""
-        known = {self.columns.attributes[index].name for index in (*question.across, *question.given_each)}
+        """Protected attributes that make no groups here, and have more than one value among those in question."""
+        parts = (part for part in conjuncts(question.given) if isinstance(part, Member) and len(part.values) == 1)
+        fixed = (part.variable.attribute for part in parts)
+        known = {self.columns.attributes[index].name for index in (*question.across, *question.given_each, *fixed)}
         return [a.name for a in self.columns.attributes if a.name in self.protected and a.name not in known]
 
     # ---- the sentence ------------------------------------------------------------------------------

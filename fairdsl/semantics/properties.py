@@ -157,9 +157,8 @@ def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     drawn = population is not None and population.kind != "empirical"
     if isinstance(question, Demanded):
         told = DemandWords(question, model.domain, demand.under, drawn)
-        return _Words(
-            clauses=told.clauses, sentence=told.sentence(demand.quantity, demand.threshold), formula=told.formula
-        )
+        asked = (demand.quantity, demand.threshold)
+        return _Words(clauses=told.clauses, sentence=told.sentence(*asked), formula=told.formula(*asked))
     if isinstance(question, Pair):
         return _Words(
             clauses=(*clauses_in_force(question, model.domain), *([f"under {demand.under}"] if demand.under else ())),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairdsl
+from fairdsl.diagnostics.model import DiagnosticError
 from fairdsl.verdict import Judgement, Shares, Vacuous
 
 SCORED = """
@@ -76,3 +77,49 @@ def test_a_proof_of_a_relaxed_question_about_nobody_is_none(backend: str, tmp_pa
     text = f"{SCORED.replace('- 8', '- 80')} property p {{ compare a, b : D {relaxed} require same decision }}"
     (demand,) = checked(tmp_path, text, backend).properties[0].demands
     assert isinstance(demand.verdict, Vacuous)
+
+
+PEOPLE = """
+domain D { sex : category { f, m } race : category { white, black, asian } citizen : boolean x : integer 0 .. 9 }
+protected sex, race
+model m : D -> { no, yes } score = x + 3 * (sex = m) + (race = white) - 8  yes when score > 0 favourable yes
+distribution rows over D empirical from "rows.csv"
+"""
+#: What is written, and what `lint` says of it.
+POINTED_OUT = {
+    "across sex under rows privileged sex = m require statistical_parity_difference <= 5%": "bounded on one side only",
+    "across race under rows privileged race = white require disparate_impact >= 80%": "is one group here",
+    "compare a, b : D differ in each sex, race require same decision": "differ in all of these attributes at once",
+    "compare a, b : D differ in sex require abs(score(a) - score(b)) <= 10%": "`10%` of a score is 0.1",
+    "across sex under rows require impact_ratio >= 0.8%": "hardly a bound of impact ratio",
+    "compare a, b : D differ in sex regardless of x among x <= b.x require same decision": "that of both individuals",
+    "compare a, b : D differ in sex when confidence(a) >= 90% require same decision": "decisions no probability",
+    "across sex under rows given citizen measure parity_gap": "a condition on people begins with `among`",
+}
+
+
+@pytest.mark.parametrize("clauses", POINTED_OUT)
+def test_lint_says_what_reads_one_way_and_means_another(clauses: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("sex,race,citizen,x\nf,white,yes,3\nm,black,no,9\n", encoding="utf-8")
+    (tmp_path / "spec.fair").write_text(f"{PEOPLE}property p {{ {clauses} }}", encoding="utf-8")
+    try:
+        found = fairdsl.lint(tmp_path / "spec.fair").diagnostics
+    except DiagnosticError as refused:
+        found = refused.diagnostics
+    assert POINTED_OUT[clauses] in " ".join(diagnostic.title for diagnostic in found)
+
+
+def test_what_is_explained_names_everything_in_force(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("sex,race,citizen,x\nf,white,yes,3\nm,black,no,9\n", encoding="utf-8")
+    (tmp_path / "spec.fair").write_text(
+        f"{PEOPLE}property p {{ compare a : D under rows among x >= 3 and race = black"
+        " require share(m(a) = yes) >= 50% }\n"
+        "property q { across sex under rows among race = black measure parity_gap }",
+        encoding="utf-8",
+    )
+    share, gap = fairdsl.explain(tmp_path / "spec.fair").properties
+    assert share.sentence.startswith("The share of rows of `rows` with x >= 3 and race = black for which `m(a) = yes`")
+    assert "#{a in rows of rows : [x >= 3 and race = black] and [m(a) = yes]} / #{a in rows of rows :" in share.formula
+    assert "under rows" in share.clauses
+    # Among those of one race nobody is averaged over races.
+    assert not any(clause.startswith("marginalised") for clause in gap.clauses)
