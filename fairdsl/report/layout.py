@@ -33,6 +33,7 @@ from fairdsl.report.words import (
     amounts,
     basis,
     because,
+    beyond_rows,
     cell,
     cells,
     confirmed,
@@ -211,7 +212,10 @@ def _because(demand: DemandReport) -> Iterator[Block]:
         yield Note("partitions", tuple(partition_lines(demand.coverage, external=demand.external)))
     if demand.estimate is not None:
         of_rows = demand.shares is not None and demand.shares.measure == "rows"
-        yield Note("estimate", (estimated(demand.estimate, demand, of_rows=of_rows),))
+        if of_rows:
+            yield Note("beyond", (beyond_rows(demand.estimate),))
+        else:
+            yield Note("estimate", (estimated(demand.estimate, demand),))
     if demand.refusals:
         yield Findings(demand.refusals)
 

@@ -40,6 +40,7 @@ __all__ = [
     "basis",
     "because",
     "between",
+    "beyond_rows",
     "cell",
     "cells",
     "confirmed",
@@ -262,15 +263,24 @@ def _approximation(demand: DemandReport) -> str:
     return ""
 
 
-def estimated(estimate: Estimate, demand: DemandReport, *, of_rows: bool) -> str:
-    """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing.
+def beyond_rows(estimate: Estimate) -> str:
+    """What a share that was counted over rows says of those whom the rows were drawn from."""
+    return (
+        f"{_interval(estimate)} for whom the {estimate.sampled:,} rows were drawn from, "
+        "if they are a random sample; of the rows themselves the share is counted"
+    )
 
-    ``of_rows``: the sample are the rows that the share is about, and the estimate is about whom they were drawn from.
-    """
+
+def _interval(estimate: Estimate) -> str:
     low = shown(estimate.low, percent=True, towards=Towards.DOWN)
     high = shown(estimate.high, percent=True, towards=Towards.UP)
+    return f"{shown(estimate.confidence, percent=True)} interval {low} .. {high}"
+
+
+def estimated(estimate: Estimate, demand: DemandReport) -> str:
+    """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing."""
     asked = unit = stand = ""
-    if isinstance(demand.verdict, Shares) and not of_rows and demand.value is not None:
+    if isinstance(demand.verdict, Shares) and demand.value is not None:
         low_end, high_end = demand.value.low, demand.value.high
         if (low_end or 0) > estimate.value or (high_end is not None and high_end < estimate.value):
             stand = ", and the proved bounds stand"  # a sample is off so far now and then
@@ -280,9 +290,7 @@ def estimated(estimate: Estimate, demand: DemandReport, *, of_rows: bool) -> str
         unit = f"; one unit is {demand.verdict.unit}"
     return (
         f"{metric_words(demand.metric)} {shown(estimate.value, percent=True)} "
-        f"({shown(estimate.confidence, percent=True)} interval {low} .. {high}, "
-        f"from {estimate.sampled:,} {'rows' if of_rows else 'sampled units'}{asked}; "
-        f"an estimate, no proof{stand}{unit})"
+        f"({_interval(estimate)}, from {estimate.sampled:,} sampled units{asked}; an estimate, no proof{stand}{unit})"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import fairdsl
 from fairdsl.diagnostics.model import DiagnosticError
+from fairdsl.report.text import render
 from fairdsl.verdict import Judgement, Shares, Vacuous
 
 SCORED = """
@@ -123,3 +124,15 @@ def test_what_is_explained_names_everything_in_force(tmp_path: Path) -> None:
     assert "under rows" in share.clauses
     # Among those of one race nobody is averaged over races.
     assert not any(clause.startswith("marginalised") for clause in gap.clauses)
+
+
+def test_what_is_counted_over_rows_is_called_no_estimate(tmp_path: Path) -> None:
+    listing = "".join(f"{sex},{x},0\n" for sex, x in [("f", 8), ("f", 9), ("m", 8), ("m", 2)])
+    (tmp_path / "rows.csv").write_text(f"sex,x,y\n{listing}", encoding="utf-8")
+    text = (
+        f'{SCORED}distribution rows over D empirical from "rows.csv"\n'
+        "property p { compare a : D under rows require share(m(a) = yes) >= 10% }"
+    )
+    written = " ".join(render(checked(tmp_path, text)).split())
+    assert "for whom the 4 rows were drawn from, if they are a random sample" in written
+    assert "no proof" not in written
