@@ -262,7 +262,7 @@ class Units:
         if not self._individuals:
             return others
         both = ExactRows.joined([units, others])
-        behind = count + np.arange(len(others)).reshape(count, -1)
+        behind = count + np.arange(len(others)).reshape(count, len(self._people))
         return both.at(np.column_stack([np.arange(count), behind]).reshape(-1))
 
     def _alike(self, people: ExactRows, valid: BoolArray) -> _Found:
