@@ -63,6 +63,8 @@ def _check_uniform(attribute: Attribute, span: Span, reporter: Reporter) -> None
                 f"`{attribute.name}` is unbounded, so it cannot be drawn uniformly",
                 span,
                 "an influence compares the metric with its value where the attribute is uniform over its values",
-                f"declare its range, as in `{attribute.name} : real 0 .. 100`; `truncated` cuts normal ones off there",
+                f"declare its range, as in `{attribute.name} : real 0 .. 100`, and write `truncated` behind normal "
+                f"distributions, as in `{attribute.name} : normal(50, 10) truncated`: what lies outside is cut off, "
+                "and the rest is scaled up",
             )
         )

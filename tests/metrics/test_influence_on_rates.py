@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from math import erfc, sqrt
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,53 @@ def test_files_have_both_laws(report: fairdsl.Report) -> None:
             demand.verdict.high,
             demand.verdict.parts,
         )
+
+
+UNBOUNDED = """
+domain Person {
+  sex  : category { female, male }
+  work : real
+}
+protected sex
+model hire : Person -> { no, yes }
+  score = work - 40
+  yes when score > 0
+  favourable yes
+distribution people over Person
+  sex  : table { female : 0.5, male : 0.5 }
+  work : normal(30, 20) given sex = female
+  work : normal(42, 8) given sex = male
+property owed {
+  across sex
+  under people
+  measure influence of work on acceptance_rate
+}
+"""
+
+
+def test_of_an_unbounded_column_by_a_stated_truncation(tmp_path: Path) -> None:
+    """The diagnostic names both lines that are to be written, and with them the answer is that of the cut off law."""
+    spec = tmp_path / "spec.fair"
+    spec.write_text(UNBOUNDED, encoding="utf-8")
+    with pytest.raises(fairdsl.SpecError) as caught:
+        fairdsl.check(spec)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "E0302"
+    helped = str(diagnostic.help)
+    assert "`work : real 0 .. 100`" in helped
+    assert "`work : normal(50, 10) truncated`" in helped
+    bounded = UNBOUNDED.replace("work : real", "work : real 0 .. 100")
+    spec.write_text(bounded.replace("20) given", "20) truncated given").replace("8) given", "8) truncated given"))
+    groups = fairdsl.check(spec).properties[0].demands[0].groups
+    assert groups is not None
+
+    def below(mean: float, sd: float, end: float) -> float:
+        return erfc((mean - end) / (sd * sqrt(2))) / 2
+
+    for part, (mean, sd) in zip(groups.parts, ((30.0, 20.0), (42.0, 8.0)), strict=True):
+        inside = below(mean, sd, 100) - below(mean, sd, 0)
+        hired = (below(mean, sd, 100) - below(mean, sd, 40)) / inside
+        assert part.low is not None
+        assert part.high is not None
+        assert float(part.low) - 1e-12 <= hired - 0.6 <= float(part.high) + 1e-12
+        assert part.high - part.low < F(1, 1000)

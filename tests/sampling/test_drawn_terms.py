@@ -109,7 +109,7 @@ def test_an_influence_needs_ends_and_says_how_to_give_some() -> None:
     law = "sex  : table { female : 0.5, male : 0.5 }\n  age  : uniform(0, 99)\n  debt : normal(3, 10)"
     with pytest.raises(fairdsl.SpecError, match="`debt` is unbounded") as refused:
         demanded(demand, law=law, of="real", backend=None)
-    assert "`truncated` cuts normal ones off there" in str(refused.value)
+    assert "what lies outside is cut off" in str(refused.value)
     found = demanded(demand, law=f"{law} truncated", of="real -50 .. 50", backend=None)
     assert found.judgement.value == "measured"
 

@@ -149,24 +149,27 @@ class Rounded:
         """A row of masses by score for each cell. What has no bound is refused from below, and accepted from above."""
         scores = sorted({score for row in rows for score, mass in row.items() if score is not None})
         places = {score: place for place, score in enumerate(scores)}
-        flat = [_ZERO] * (len(rows) * len(scores))
+        at, listed = list[int](), list[Fraction]()  # most of the masses are 0
         accepted: list[Fraction] | None = None
         for number, row in enumerate(rows):
             for score, mass in row.items():
                 if score is not None:
-                    flat[number * len(scores) + places[score]] = mass
+                    at.append(number * len(scores) + places[score])
+                    listed.append(mass)
                 elif self.side is Side.LOW:
                     self.bounded_below = False
                 else:
                     self.bounded_above = False
                     accepted = [_ZERO] * len(rows) if accepted is None else accepted
                     accepted[number] = mass
-        masses, denominator = self._numbers([*flat, *(accepted or ())])
+        numbers, denominator = self._numbers([*listed, *(accepted or ())])
+        masses = np.zeros(len(rows) * len(scores), dtype=numbers.dtype)
+        masses[at] = numbers[: len(at)]
         return Table(
             axes=axes,
             scores=np.array(scores, dtype=np.int64),
-            masses=masses[: len(flat)].reshape((*shape, len(scores))),
-            settled=None if accepted is None else masses[len(flat) :].reshape(shape),
+            masses=masses.reshape((*shape, len(scores))),
+            settled=None if accepted is None else numbers[len(at) :].reshape(shape),
             own=Span(scores[0], scores[-1]) if scores else Span(0, 0),
             rounds=1,
             denominator=denominator,
