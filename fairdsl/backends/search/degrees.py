@@ -7,9 +7,9 @@ is decided by it; what is found is replayed.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, reduce
 
 import numpy as np
@@ -25,14 +25,7 @@ Integers = NDArray[np.int64]
 
 #: How true a decision is that lies on its border.
 _BORDER = 1e-12
-_COMPARED: Mapping[Relation, Callable[[Floats, float], NDArray[np.bool_]]] = {
-    Relation.EQ: operator.eq,
-    Relation.NE: operator.ne,
-    Relation.LT: operator.lt,
-    Relation.LE: operator.le,
-    Relation.GT: operator.gt,
-    Relation.GE: operator.ge,
-}
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +74,12 @@ class Tuples:
                 return np.where(inside, 1.0, -1.0) * (1.0 if near is None else near)
             case Compare(left=left, relation=relation):
                 total, near = self._total(left), self._near(predicate)
+                distance = _distance(total, relation)
                 if near is None:
-                    return _distance(total, relation)
+                    return distance
                 # All numbers are whole here, so rounding leaves nothing open.
-                return np.where(_COMPARED[relation](total, 0.0), near, -near)
+                true = distance >= 0 if relation.compares(_ZERO, _ZERO) else distance > 0
+                return np.where(true, near, -near)
 
     def _number(self, variable: Variable) -> Floats:
         term = self.asked.term(variable, self.members.shape[2])
