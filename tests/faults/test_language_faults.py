@@ -115,15 +115,17 @@ def test_what_is_explained_names_everything_in_force(tmp_path: Path) -> None:
     (tmp_path / "spec.fair").write_text(
         f"{PEOPLE}property p {{ compare a : D under rows among x >= 3 and race = black"
         " require share(m(a) = yes) >= 50% }\n"
-        "property q { across sex under rows among race = black measure parity_gap }",
+        "property q { across sex under rows among race = black measure parity_gap }\n"
+        "property r { compare a, b : D differ in sex require same decision with confidence 95% }",
         encoding="utf-8",
     )
-    share, gap = fairdsl.explain(tmp_path / "spec.fair").properties
+    share, gap, sure = fairdsl.explain(tmp_path / "spec.fair").properties
     assert share.sentence.startswith("The share of rows of `rows` with x >= 3 and race = black for which `m(a) = yes`")
     assert "#{a in rows of rows : [x >= 3 and race = black] and [m(a) = yes]} / #{a in rows of rows :" in share.formula
     assert "under rows" in share.clauses
     # Among those of one race nobody is averaged over races.
     assert not any(clause.startswith("marginalised") for clause in gap.clauses)
+    assert "require same decision with confidence 95%" in sure.clauses
 
 
 def test_what_is_counted_over_rows_is_called_no_estimate(tmp_path: Path) -> None:
