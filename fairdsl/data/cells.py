@@ -11,9 +11,18 @@ import re
 from fractions import Fraction
 from math import inf
 
-from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real, show_number
+from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Integer, Real, show_number
 
-__all__ = ["BLANKS", "Decimal", "cell_value", "code_cells", "decimal_of", "named_cells", "values_in_words"]
+__all__ = [
+    "BLANKS",
+    "Decimal",
+    "cell_value",
+    "code_cells",
+    "decimal_of",
+    "is_lacking",
+    "named_cells",
+    "values_in_words",
+]
 
 #: ``digits * 10 ** exponent``.
 Decimal = tuple[int, int]
@@ -45,7 +54,7 @@ def decimal_of(text: str) -> Decimal | None:
 
 def named_cells(attribute: Attribute) -> dict[str, int]:
     """The words for values, and the numbers that they stand for; of a boolean in lower case."""
-    match attribute.type:
+    match attribute.known.type:
         case Category(values=values):
             return {value.name: value.code for value in values}
         case Boolean():
@@ -54,16 +63,24 @@ def named_cells(attribute: Attribute) -> dict[str, int]:
             return {}
 
 
+def is_lacking(text: str, attribute: Attribute) -> bool:
+    """Whether a cell says that somebody has no value: it is empty, or the word for it."""
+    if attribute.missing is None or text in named_cells(attribute):
+        return False
+    return text.strip(BLANKS) in ("", MISSING)
+
+
 def code_cells(attribute: Attribute) -> bool:
     """Whether numbers are read as values.
 
     Of a category as codes: positions only where no name looks like a number, and written codes only where no name is
     the code of another value. Otherwise `2` might be the value of that name, or the one with that code.
     """
-    if not isinstance(attribute.type, Category):
+    kind = attribute.known.type
+    if not isinstance(kind, Category):
         return True
-    values = attribute.type.values
-    if not attribute.type.coded:
+    values = kind.values
+    if not kind.coded:
         return not any(_LIKE_NUMBER.fullmatch(value.name) for value in values)
     codes = {Fraction(value.code): value for value in values}
     for value in values:
@@ -76,6 +93,8 @@ def code_cells(attribute: Attribute) -> bool:
 
 def cell_value(text: str, attribute: Attribute) -> Fraction | None:
     """The number that a text by itself stands for; None where it is not a value of the attribute."""
+    if is_lacking(text, attribute):
+        return attribute.missing
     named, stripped = named_cells(attribute), text.strip(BLANKS)
     word = stripped.lower() if isinstance(attribute.type, Boolean) else stripped
     code = named.get(text, named.get(word))
@@ -85,12 +104,12 @@ def cell_value(text: str, attribute: Attribute) -> Fraction | None:
     if number is None:
         return None
     value = Fraction(number[0]) * Fraction(10) ** number[1]
-    return value if attribute.contains(value) else None
+    return value if attribute.known.contains(value) else None
 
 
 def values_in_words(attribute: Attribute) -> str:
     """What the attribute's values are, for a message."""
-    match attribute.type:
+    match attribute.known.type:
         case Category(values=values):
             shown = ", ".join(f"`{value.name}`" for value in values[:8])
             return shown if len(values) <= 8 else f"{shown} and {len(values) - 8} more"

@@ -14,7 +14,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.data.cells import BLANKS, Decimal, code_cells, decimal_of, named_cells
+from fairdsl.data.cells import BLANKS, Decimal, code_cells, decimal_of, is_lacking, named_cells
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real
 from fairdsl.ir.exact_rows import Column, Scaled
 
@@ -46,16 +46,21 @@ def read_column(cells: Sequence[str], attribute: Attribute) -> ReadColumn:
     texts = list(dict.fromkeys(cells))
     place = {text: number for number, text in enumerate(texts)}
     rows = np.fromiter(map(place.__getitem__, cells), dtype=np.intp, count=len(cells))
-    read: dict[str, Decimal] = {text: (code, 0) for text, code in _named(texts, attribute).items()}
+    lacking = {text for text in texts if is_lacking(text, attribute)}
+    written = [text for text in texts if text not in lacking]
+    missing = _NOTHING if attribute.missing is None else (int(attribute.missing), 0)
+    attribute = attribute.known
+    read: dict[str, Decimal] = {text: (code, 0) for text, code in _named(written, attribute).items()}
     by_name = bool(read) and isinstance(attribute.type, Category)
-    if by_name and len(read) < len(texts) and code_cells(attribute):
-        by_name = not _are_codes(texts, attribute)
+    if by_name and len(read) < len(written) and code_cells(attribute):
+        by_name = not _are_codes(written, attribute)
     if not by_name and code_cells(attribute):
-        read = _decimals(texts) | read
-    numbers = _assembled([read.get(text, _NOTHING) for text in texts])
+        read = _decimals(written) | read
+    numbers = _assembled([missing if text in lacking else read.get(text, _NOTHING) for text in texts])
     fits = _values(numbers, attribute)
     if len(read) < len(texts):
         fits &= np.fromiter((text in read for text in texts), dtype=np.bool_, count=len(texts))
+    fits |= np.fromiter((text in lacking for text in texts), dtype=np.bool_, count=len(texts))
     wrong: dict[str, int] = {}
     if not fits.all():
         counts = np.bincount(rows, minlength=len(texts)).tolist()

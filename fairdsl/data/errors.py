@@ -97,6 +97,8 @@ def _read_as(wrong: Mapping[str, int], attribute: Attribute) -> tuple[str, ...]:
 def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool) -> str:
     if mixed:
         return "write every cell of the column by its name, or every cell by its code"
+    if "" in texts and attribute.missing is None:
+        return f"correct or remove the row, or write `{attribute.name} : ... or missing` if somebody may lack it"
     if isinstance(attribute.type, Integer | Real) and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):
         return "write decimals with a point, as in `0.5`, and no separators between thousands"
     return "correct or remove the row, or widen the domain if such individuals exist"

@@ -102,6 +102,8 @@ def nine_digits(number: float) -> float:
 
 
 def _value(attribute: Attribute, number: float) -> Any:
+    if number == attribute.missing:
+        return None
     match attribute.type:
         case Boolean():
             return bool(number)

@@ -10,7 +10,7 @@ from typing import ClassVar
 from fairdsl.codec import Document
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.ir.demand import Demanded
-from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Point
+from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Domain, Point
 from fairdsl.ir.expr import Who
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.demand import FALSE, OPEN
@@ -172,6 +172,8 @@ def _point(domain: Domain, name: str, values: Mapping[str, object]) -> Point:
 
 def _value(attribute: Attribute, name: str, value: object) -> Fraction:
     written = str(value).strip() if not isinstance(value, bool) else str(value).lower()
+    if attribute.missing is not None and written in ("", MISSING):
+        return attribute.missing
     match attribute.type:
         case Category(values=values):
             codes = {each.name: each.code for each in values}

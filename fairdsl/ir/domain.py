@@ -6,9 +6,8 @@ counted as sets, never as ranges. Booleans are false = 0, true = 1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 
@@ -17,6 +16,7 @@ from fairdsl.ir.expr import Linear, Predicate, variables
 from fairdsl.source import Span
 
 __all__ = [
+    "MISSING",
     "Attribute",
     "Boolean",
     "Category",
@@ -29,10 +29,10 @@ __all__ = [
     "Quantiles",
     "Real",
     "Type",
-    "says_unknown",
 ]
 
-_NOT_KNOWN = re.compile(r"unknown|missing|n_?/?a|nan|null|unspecified|undisclosed|not[ _](known|stated|given|reported)")
+#: How the value of those who lack one is called, in specs, tables and reports.
+MISSING = "missing"
 
 #: An individual: one exact number per attribute, in the order of the domain.
 Point = tuple[Fraction, ...]
@@ -107,6 +107,8 @@ class Attribute:
 
     ``as_stored``: a binary float of a file is the number itself, and not the shortest decimal that is read as it.
     ``bins`` are the inner edges of written bins; ``bins_by`` says how edges are found that are not written.
+    ``present``: somebody may lack it, and this is what values there are; ``type`` then has one more, the code of those
+    who have none (docs/semantics.md, missing values). To whoever compares, counts or bounds values it is one like any.
     """
 
     name: str
@@ -115,7 +117,27 @@ class Attribute:
     as_stored: bool = False
     bins: tuple[Fraction, ...] = ()
     bins_by: Quantiles | ModelThresholds | None = None
+    present: Type | None = None
     span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def missing(self) -> Fraction | None:
+        """The code of those who lack it; None where nobody does."""
+        return None if self.present is None else self.bounds[1]
+
+    @property
+    def gap(self) -> bool:
+        """Whether numbers lie between the values and the code of those who have none, which nobody has."""
+        match self.present, self.type:
+            case Integer(high=last), Integer(high=code):
+                return code > last + 1
+            case kind, _:
+                return isinstance(kind, Real)
+
+    @property
+    def known(self) -> Attribute:
+        """The attribute of those who have a value."""
+        return self if self.present is None else replace(self, type=self.present, present=None)
 
     @property
     def size(self) -> int | None:
@@ -170,7 +192,9 @@ class Attribute:
                 return (low is None or low <= value) and (high is None or value <= high)
 
     def show(self, value: Fraction) -> str:
-        """The value in the spec's own words: a category's name, ``yes``-like booleans, or a number."""
+        """The value in the spec's own words: a category's name, ``yes``-like booleans, a number, or ``missing``."""
+        if value == self.missing:
+            return MISSING
         match self.type:
             case Category(values=values):
                 return next((entry.name for entry in values if entry.code == value), str(value))
@@ -211,11 +235,6 @@ class Derived:
 #: A decimal has at most so many places; beyond so many characters it may have so many digits, and three zeros before
 #: them.
 _PLACES, _SHORT, _DIGITS = 20, 12, 17
-
-
-def says_unknown(value: str) -> bool:
-    """Whether a value of a category says that nobody knows the value."""
-    return _NOT_KNOWN.fullmatch(value.lower()) is not None
 
 
 def show_number(value: Fraction) -> str:

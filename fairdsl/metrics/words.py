@@ -51,6 +51,8 @@ def condition(column: int, value: Fraction, population: Population) -> str:
     """One column's part of it."""
     attribute = population.columns[column]
     words = range_words(column, value, population)
+    if words is None and value == attribute.missing:
+        return f"{attribute.name} is missing"
     if words is None:
         return f"{attribute.name} = {_value(attribute, value)}"
     if words[0] in "<>":
@@ -67,6 +69,8 @@ def range_words(column: int, value: Fraction, population: Population) -> str | N
 def _range_words(attribute: Attribute, cell: Range) -> str | None:
     """The range of a cell; None where it is a single value."""
     if cell.inside is Inside.POINT or (cell.low is not None and cell.low == cell.high):
+        return None
+    if cell.low is not None and cell.low == attribute.missing:
         return None
     high = cell.high
     whole = isinstance(attribute.type, Integer)

@@ -49,7 +49,20 @@ def bind(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs, span
     if len(forms) != graph.width:
         raise DiagnosticError(_width(declaration, domain, graph, span))
     _check_dtypes(graph, forms, domain, span)
+    _check_known(graph, forms, domain, span)
     return forms
+
+
+def _check_known(graph: GraphInputs, forms: Sequence[Form], domain: Domain, span: Span) -> None:
+    for form in forms:
+        for item, _ in form.terms:
+            if isinstance(item, AttributeInput) and domain.attributes[item.attribute].missing is not None:
+                attribute = domain.attributes[item.attribute].name
+                reason, remedy = (
+                    "nobody says what the file makes of a missing value",
+                    f"declare `{attribute}` without it",
+                )
+                raise DiagnosticError(errors.input_not_bound(graph.path, [attribute], [], reason, span, remedy))
 
 
 def feeds_of(graph: GraphInputs, forms: Sequence[Form], domain: Domain) -> tuple[Feed, ...]:

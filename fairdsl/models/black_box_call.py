@@ -4,7 +4,8 @@ A function is called with one argument, about n individuals at once:
 
 * where the spec writes ``reads``: float64 [n, features], the features in that order, as a file would get them;
 * else a dictionary: from each attribute's column in data files (its ``column``, else its name) to an array [n], of
-  texts for categories, truth values for booleans, int64 for integers and float64 for reals.
+  texts for categories, truth values for booleans, int64 for integers and float64 for reals; a column that may be
+  missing is of texts, or of float64, and NaN or the empty text says so.
 
 Its answer is a sequence [n], or an array [n, columns]; the decision clause says what it is
 (:mod:`fairdsl.models.black_box_reading`).
@@ -26,6 +27,7 @@ from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models import errors
+from fairdsl.models.absent import codes_of_missing
 from fairdsl.models.black_box import check_steady
 from fairdsl.models.black_box_pace import Pace
 from fairdsl.models.black_box_reading import Asked, Kind, answers_of, kind_of, reading_of, rule_of, score_count
@@ -107,7 +109,11 @@ class _Called:
     def _argument(self, points: FloatArray) -> FloatArray | dict[str, NDArray[Any]]:
         """What the function is called with: arrays of its own, which it may change."""
         if self._declaration.reads is not None:
-            return feature_matrix(self._declaration.reads, points)
+            features = feature_matrix(self._declaration.reads, points)
+            for place, code in enumerate(codes_of_missing(self._declaration.reads, self._domain)):
+                if code is not None:
+                    features[features[:, place] == float(code), place] = np.nan
+            return features
         return {
             attribute.column or attribute.name: _column(attribute, points[:, index])
             for index, attribute in enumerate(self._domain.attributes)
@@ -147,7 +153,11 @@ def _whole(output: NDArray[Any]) -> bool:
 
 
 def _column(attribute: Attribute, numbers: FloatArray) -> NDArray[Any]:
-    """The values of one attribute in the spec's own words."""
+    """The values of one attribute in the spec's own words; of people who lack it NaN, or an empty text."""
+    if attribute.missing is not None:
+        lacking = numbers == float(attribute.missing)
+        known = _column(attribute.known, np.where(lacking, float(attribute.known.bounds[0] or 0), numbers))
+        return np.where(lacking, "", known) if known.dtype.kind == "U" else np.where(lacking, np.nan, known)
     match attribute.type:
         case Category(values=values):
             ordered = sorted(values, key=lambda value: value.code)

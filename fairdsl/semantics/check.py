@@ -142,7 +142,13 @@ class _SpecChecker:
 
     def _domain(self, node: tree.Domain) -> Domain:
         own = Reporter()
-        domain = check_domain(node, own)
+        compared = {
+            clause.name.text
+            for instance in self.expanded.instances
+            for clause in instance.node.clauses
+            if isinstance(clause, tree.WithinClause)
+        }
+        domain = check_domain(node, compared, own)
         if not own.has_errors:
             check_domain_is_inhabited(domain, own)
         self.reporter.extend(own)

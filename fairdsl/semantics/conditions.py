@@ -10,11 +10,12 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Reporter
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation
+from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable
 from fairdsl.semantics import errors
 from fairdsl.semantics.arithmetic import Arithmetic
 from fairdsl.semantics.derivations import compare_derived, derived_condition, derived_membership, derived_number
 from fairdsl.semantics.labels import compare_labels, label_membership, labelled_attribute
+from fairdsl.semantics.missing import absent, of_those_present
 from fairdsl.semantics.outputs import Outputs
 from fairdsl.semantics.scope import ConditionScope, derived_named, resolve_attribute
 from fairdsl.syntax import tree
@@ -24,20 +25,28 @@ __all__ = ["lower_condition", "lower_sum"]
 
 def lower_condition(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
     """The predicate, or None after reporting what is wrong with it."""
+    lowered = _lowered(node, scope, reporter)
+    return None if lowered is None else of_those_present(lowered, scope.domain)
+
+
+def _lowered(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    """The predicate as if nothing were missing."""
     match node:
         case tree.Conjunction(parts=parts):
-            lowered = [lower_condition(part, scope, reporter) for part in parts]
+            lowered = [_lowered(part, scope, reporter) for part in parts]
             return And(tuple(p for p in lowered if p is not None)) if None not in lowered else None
         case tree.Disjunction(parts=parts):
-            lowered = [lower_condition(part, scope, reporter) for part in parts]
+            lowered = [_lowered(part, scope, reporter) for part in parts]
             return Or(tuple(p for p in lowered if p is not None)) if None not in lowered else None
         case tree.Negation(operand=operand):
-            inner = lower_condition(operand, scope, reporter)
+            inner = _lowered(operand, scope, reporter)
             return None if inner is None else Not(inner)
         case tree.Comparison():
             return _comparison(node, scope, reporter)
         case tree.Membership():
             return _membership(node, scope, reporter)
+        case tree.Absence():
+            return _absence(node, scope, reporter)
         case tree.Reference():
             return _truth(node, scope, reporter)
         case tree.Call() if scope.outputs is not None:
@@ -98,7 +107,17 @@ def _named_condition(node: tree.Reference, scope: ConditionScope, reporter: Repo
             )
         )
         return None
-    return lower_condition(named.condition, ConditionScope(domain=scope.domain), reporter)
+    return _lowered(named.condition, ConditionScope(domain=scope.domain), reporter)
+
+
+def _absence(node: tree.Absence, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    """``x is missing``, of an attribute that may be."""
+    if not isinstance(node.value, tree.Reference):
+        help_text = "write the name of an attribute, as in `income is missing`"
+        reporter.report(errors.wrong_kind("an expression", "an attribute", node.value.span, help_text))
+        return None
+    found = resolve_attribute(node.value, scope, reporter)
+    return None if found is None else absent(*found, node, reporter)
 
 
 # ---- comparisons -------------------------------------------------------------------------------
@@ -222,7 +241,7 @@ def _check_element(value: Linear, element: tree.Number, domain: Domain, reporter
     """A listed number that is no value of the attribute is a slip: the list would be shorter than it looks."""
     if len(value.terms) != 1 or value != Linear.of({value.terms[0][0]: Fraction(1)}):
         return
-    attribute = domain.attributes[value.terms[0][0].attribute]
+    attribute = domain.attributes[value.terms[0][0].attribute].known
     if attribute.contains(element.value):
         return
     low, high = (show_number(bound) if bound is not None else "" for bound in attribute.bounds)
@@ -283,7 +302,22 @@ def _output(node: tree.Call, scope: ConditionScope, outputs: Outputs, reporter: 
         )
         return None
     inner = lower_sum(node.arguments[0], scope, reporter)
-    return None if inner is None else outputs.magnitude(node, inner)
+    if inner is None:
+        return None
+    lacked = next((a.name for v, _ in inner.terms if (a := _lackable(v, scope.domain)) is not None), None)
+    if lacked is not None:
+        why = "a sum that is missing can only be asked about where the comparison is of it alone"
+        help_text = f"compare it by itself, as in `abs(a.{lacked} - b.{lacked}) <= 5`"
+        reporter.report(errors.not_comparable(f"`{lacked}` may be missing", node.span, why, help_text))
+        return None
+    return outputs.magnitude(node, inner)
+
+
+def _lackable(variable: Variable, domain: Domain) -> Attribute | None:
+    """The attribute, if somebody may lack it."""
+    if variable.attribute >= len(domain.attributes) or domain.attributes[variable.attribute].missing is None:
+        return None
+    return domain.attributes[variable.attribute]
 
 
 def _no_number(node: tree.Expression) -> Diagnostic:

@@ -61,6 +61,13 @@ def _bins(member: tree.Derived, node: tree.BinsOf, domain: Domain, reporter: Rep
     of = None if _is_score(node.of, domain) else lower_sum(node.of, ConditionScope(domain=domain), reporter)
     if of is None and not _is_score(node.of, domain):
         return None
+    lacked = next((v.attribute for v, _ in of.terms if domain.attributes[v.attribute].missing), None) if of else None
+    if lacked is not None:
+        missing = domain.attributes[lacked].name
+        why = "a sum of values that somebody lacks lies in no bin"
+        help_text = f"cut the attribute itself, as in `{missing} : integer 0 .. 80 or missing bins at 20, 40`"
+        reporter.report(errors.not_comparable(f"`{missing}` may be missing", node.span, why, help_text))
+        return None
     type_ = Real() if of is None else _type_of(of, domain)
     edges, by = bins_of(name, type_, node.bins, reporter)
     return Derived(attribute=Attribute(name=name, type=type_, bins=edges, bins_by=by, span=member.name.span), of=of)

@@ -6,6 +6,7 @@ is refused anyway, and nothing more is said about each use of the attribute.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -29,6 +30,7 @@ from fairdsl.semantics.checked import LabelDeclaration
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.derived import check_derived
 from fairdsl.semantics.labels import value_code
+from fairdsl.semantics.missing import nobody_between, with_missing
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.syntax import tree
 
@@ -38,8 +40,8 @@ __all__ = ["check_domain", "check_label"]
 _LARGEST_REAL = 10**300
 
 
-def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
-    """The domain's IR; whatever is wrong with it is reported."""
+def check_domain(node: tree.Domain, compared: Collection[str], reporter: Reporter) -> Domain:
+    """The domain's IR; whatever is wrong with it is reported. ``compared``: what properties relax by a distance."""
     attributes: dict[str, Attribute] = {}
     for member in node.members:
         if not isinstance(member, tree.Attribute):
@@ -52,7 +54,7 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
             continue
         type_ = _type(name, member.type, reporter)
         edges, by = bins_of(name, type_, member.bins, reporter)
-        attributes[name] = Attribute(
+        attribute = Attribute(
             name=name,
             type=type_,
             column=member.column.value if member.column else None,
@@ -61,6 +63,9 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
             bins_by=by,
             span=member.name.span,
         )
+        if member.or_missing:
+            attribute = with_missing(attribute, member, compared=name in compared, reporter=reporter)
+        attributes[name] = attribute
     bare = Domain(
         name=node.name.text,
         attributes=tuple(attributes.values()),
@@ -68,7 +73,7 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
         span=node.name.span,
     )
     own = replace(bare, derived=tuple(check_derived(node, bare, reporter)))
-    return replace(own, where=_constraints(node, own, reporter))
+    return replace(own, where=conjoin(nobody_between(own), _constraints(node, own, reporter)))
 
 
 def check_label(node: tree.Label, reporter: Reporter) -> LabelDeclaration:

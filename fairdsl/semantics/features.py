@@ -70,7 +70,7 @@ class Features:
             return None
         return tuple(
             Form.of(IndicatorInput(Member(variable=variable, values=frozenset({Fraction(value)}))))
-            for value in attribute.values
+            for value in attribute.known.values or ()
         )
 
     def form(self, node: tree.Expression, *, codes_are_numbers: bool) -> Form | None:
@@ -91,7 +91,14 @@ class Features:
                             f"put the comparison in parentheses: `{parentheses}`",
                         )
                     )
-                case tree.Comparison() | tree.Membership() | tree.Negation() | tree.Conjunction() | tree.Disjunction():
+                case (
+                    tree.Comparison()
+                    | tree.Membership()
+                    | tree.Absence()
+                    | tree.Negation()
+                    | tree.Conjunction()
+                    | tree.Disjunction()
+                ):
                     predicate = lower_condition(inner, scope, self.reporter)
                     return None if predicate is None else Form.of(IndicatorInput(predicate))
                 case tree.Call(function=function):
@@ -102,7 +109,13 @@ class Features:
                     )
             return None
 
-        return Arithmetic(atom, lambda number: Form(constant=number), self.reporter).lower(node)
+        found = Arithmetic(atom, lambda number: Form(constant=number), self.reporter).lower(node)
+        if found is not None and not (codes_are_numbers and isinstance(node, tree.Reference)):
+            for item, _ in found.terms:
+                if isinstance(item, AttributeInput) and self.domain.attributes[item.attribute].missing is not None:
+                    self.reporter.report(errors.weighs_missing(self.domain.attributes[item.attribute].name, node.span))
+                    return None
+        return found
 
     def _no_function(self, node: tree.Call, name: str, *, in_reads: bool) -> None:
         """A call inside a sum: sums are linear, and `one_hot` is a list of numbers."""

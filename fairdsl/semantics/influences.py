@@ -57,6 +57,8 @@ def _columns(names: Sequence[tree.Name], across: Sequence[int], domain: Domain, 
 
 
 def _check_uniform(attribute: Attribute, span: Span, reporter: Reporter) -> None:
+    if attribute.gap:
+        reporter.report(errors.no_law_of_missing(attribute.name, span))
     if None in attribute.bounds:
         reporter.report(
             errors.not_comparable(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Attribute, Boolean, Category
+from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category
 from fairdsl.ir.expr import Compare, Linear, Member, Not, Predicate, Relation, Variable
 from fairdsl.semantics import errors
 from fairdsl.semantics.scope import ConditionScope, resolve_attribute
@@ -59,7 +59,7 @@ def compare_labels(
             return None
         difference = Linear.of({variable: Fraction(1)}) - Linear.of({partner[0]: Fraction(1)})
         return Compare(left=difference, relation=relation, span=node.span)
-    code = value_code(other, attribute, reporter)
+    code = _value_of_somebody(other, attribute, reporter)
     if code is None:
         return None
     member = Member(variable=variable, values=frozenset({code}), span=node.span)
@@ -116,6 +116,16 @@ def value_code(node: tree.Expression | tree.Name, attribute: Attribute, reporter
     return None
 
 
+def _value_of_somebody(node: tree.Expression | tree.Name, attribute: Attribute, reporter: Reporter) -> Fraction | None:
+    """The code of a value with which a condition may compare: not of missing, of which every comparison is false."""
+    if attribute.missing is not None and _word(node) == MISSING:
+        why = "a comparison with a value that somebody lacks is false, and so is its negation"
+        help_text = f"write `{attribute.name} is missing`"
+        reporter.report(errors.not_comparable("`missing` is no value to compare with", node.span, why, help_text))
+        return None
+    return value_code(node, attribute.known, reporter)
+
+
 def _word(node: tree.Expression | tree.Name) -> str | None:
     match node:
         case tree.Name(text=text):
@@ -146,7 +156,7 @@ def label_membership(
             )
             ok = False
             continue
-        code = value_code(element, attribute, reporter)
+        code = _value_of_somebody(element, attribute, reporter)
         ok = ok and code is not None
         if code is not None:
             codes.add(code)

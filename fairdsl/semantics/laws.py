@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
+from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Domain, Integer, Real, show_number
 from fairdsl.ir.expr import TRUE, Predicate, variables
 from fairdsl.ir.numbers import nearest
 from fairdsl.ir.population import Normal
@@ -127,9 +127,11 @@ def _value(node: tree.Name | tree.Number, attribute: Attribute, reporter: Report
     """The number that stands for a value of an attribute which is not real."""
     if isinstance(attribute.type, Category | Boolean):
         return value_code(node, attribute, reporter)
-    if isinstance(node, tree.Number) and attribute.contains(node.value):
+    if attribute.missing is not None and node.text == MISSING:
+        return attribute.missing
+    if isinstance(node, tree.Number) and attribute.known.contains(node.value):
         return node.value
-    low, high = (show_number(bound) for bound in attribute.bounds if bound is not None)
+    low, high = (show_number(bound) for bound in attribute.known.bounds if bound is not None)
     reporter.report(errors.unknown_value(node.text, node.span, attribute.name, (f"{low} .. {high}",), attribute.span))
     return None
 
@@ -214,8 +216,8 @@ def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> U
         title = f"`{attribute.name}` is no number, so it has no range"
         help_text = "write `table { value : probability, ... }`"
         reporter.report(errors.not_a_law(title, family.span, help_text))
-    elif not (attribute.contains(low) and attribute.contains(high)):
-        least, most = (show_number(bound) if bound is not None else "" for bound in attribute.bounds)
+    elif not (attribute.known.contains(low) and attribute.known.contains(high)):
+        least, most = (show_number(bound) if bound is not None else "" for bound in attribute.known.bounds)
         title = f"`{attribute.name}` does not have all values from {first.text} to {last.text}"
         whole = "whole numbers " if isinstance(attribute.type, Integer) else ""
         help_text = f"its values are {whole}{least} .. {most}: a distribution gives all its probability to them"

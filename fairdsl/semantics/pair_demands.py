@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.demand import Demanded
+from fairdsl.ir.domain import Real
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap, Threshold
 from fairdsl.prelude import SHARES, ShareMetric, known_metrics, registered
@@ -64,6 +65,12 @@ class PairDemands:
                     demands.append(self._required(clause, question, counted))
                 case tree.MeasureClause(items=items):
                     demands += [self._measured(item, counted) for item in items]
+        lacked = next((a for a in self.model.domain.attributes if isinstance(a.present, Real)), None)
+        if lacked is None:
+            return demands
+        for demand in demands:
+            if demand is not None and demand.under is None and not demand.beyond and _weighs(demand):
+                self.reporter.report(errors.no_volume_of_missing(lacked.name, demand.span))
         return demands
 
     def _counted(self, question: Pair) -> Pair | Demanded | None:
@@ -343,3 +350,8 @@ def _asks_for_share(clause: tree.Clause) -> bool:
             return any(isinstance(item.metric, tree.Name) and item.metric.text in SHARES for item in items)
         case _:
             return False
+
+
+def _weighs(demand: Demand) -> bool:
+    """Whether it needs to know how many people there are, and not only whether there is somebody."""
+    return demand.quantity is not Quantity.HOLDS or demand.certain is not None

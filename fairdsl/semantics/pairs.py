@@ -232,7 +232,11 @@ class PairBuilder:
                 )
             )
         else:
-            relaxations[index] = Relaxation(attribute=index, by=by.value if by else None, span=span)
+            reach = by.value if by else None
+            low, high = attribute.known.bounds
+            if reach is not None and attribute.gap and low is not None and high is not None:
+                reach = min(reach, high - low)  # beyond it lies nobody with a value, but those who have none
+            relaxations[index] = Relaxation(attribute=index, by=reach, span=span)
 
     def _check_otherwise_equal(self, question: Pair) -> None:
         """``otherwise equal`` stands behind what may be unequal, and something is left to be equal."""

@@ -74,6 +74,10 @@ def check_distribution(
     if domain is None or kind is None:
         return None
     full = domain_with_label(domain, label)
+    lacked = next((attribute for attribute in domain.attributes if attribute.gap), None)
+    if lacked is not None and kind != "empirical":
+        reporter.report(errors.no_law_of_missing(lacked.name, node.name.span))
+        return None
     laws = [clause for clause in node.clauses if isinstance(clause, tree.Law)]
     declared = check_laws(laws, full, reporter)
     governed = {law.variable.text for law in laws}

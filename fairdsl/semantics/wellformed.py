@@ -133,7 +133,7 @@ def _check_relaxations(question: Pair, domain: Domain, reporter: Reporter) -> No
         attribute = domain.attributes[relaxation.attribute]
         if relaxation.by is None or relaxation.span is None:
             continue
-        low, high = attribute.bounds
+        low, high = attribute.known.bounds
         if relaxation.by == 0:
             detail = "allows no difference"
         elif isinstance(attribute.type, Integer) and relaxation.by < 1:

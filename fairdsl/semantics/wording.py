@@ -58,6 +58,8 @@ def predicate_text(predicate: Predicate, domain: Domain, names: Names = NAMES) -
         case Member(variable=variable, values=values):
             shown = [_value(variable, value, domain) for value in sorted(values)]
             name = _name(variable, domain, names)
+            if values == {domain.attributes[variable.attribute].missing}:
+                return f"{name} is missing"
             return f"{name} = {shown[0]}" if len(shown) == 1 else f"{name} in {{ {', '.join(shown)} }}"
         case Compare(left=left, relation=relation):
             return _comparison(left, relation.value, domain, names)

@@ -26,6 +26,7 @@ class ExpressionBuilder(WordBuilder):
             "negation": self._negation,
             "comparison": self._comparison,
             "membership": self._membership,
+            "absence": self._absence,
             "sum": self._arithmetic,
             "product": self._arithmetic,
             "negative": self._negative,
@@ -77,6 +78,9 @@ class ExpressionBuilder(WordBuilder):
             low, high = (self.number(child) for child in rest)
             elements = (tree.ValueRange(low=low, high=high, span=low.span.to(high.span)),)
         return tree.Membership(value=self.expression(value), elements=elements, braced=braced, span=self.span(branch))
+
+    def _absence(self, branch: Branch) -> tree.Absence:
+        return tree.Absence(value=self.only_expression(branch), span=self.span(branch))
 
     def _element(self, part: Token | Branch) -> tree.Name | tree.Number | tree.ValueRange:
         if isinstance(part, Token):

@@ -10,7 +10,7 @@ from fairdsl.syntax.tables import grammar
 __all__ = ["expected_words", "known_clauses"]
 
 _OPERATORS = {"AND", "OR", "PLUS", "MINUS", "TIMES", "DIVIDE"}
-_RELATIONS = {"EQ", "NE", "LT", "LE", "GT", "GE", "IN"}
+_RELATIONS = {"EQ", "NE", "LT", "LE", "GT", "GE", "IN", "IS"}
 _DESCRIBED = {
     "NAME": "a name",
     "NUMBER": "a number",
@@ -24,6 +24,7 @@ _DESCRIBED = {
     "EACH_OF": "`each`",
     "APART": "`within`",
     "INFLUENCE": "`influence of`",
+    "IS": "`is missing`",
     "SAME": "`same decision`",
     "CALLABLE": "`callable`",
     "SHA256": '`sha256 "..."`',

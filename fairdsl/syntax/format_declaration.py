@@ -35,6 +35,8 @@ def format_domain(writer: Writer, domain: tree.Domain) -> None:
             writer.statement(f"  derived {name_text(member.name)} = ", pieces, member.span.start, inner=inner)
             continue
         inner, pieces = type_pieces(member.type)
+        if member.or_missing:
+            pieces = wrapped("", pieces, " or missing")
         if member.column:
             pieces.append(Piece(_header(member), member.column.span.start))
         if member.bins:

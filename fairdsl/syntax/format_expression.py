@@ -73,6 +73,8 @@ def expression_pieces(expression: tree.Expression, *, outermost: bool = False) -
             return [*_inside(expression.left, _SUM), *wrapped(f"{expression.relation} ", right, "")]
         case tree.Membership():
             return [*_inside(expression.value, _SUM), *_elements(expression)]
+        case tree.Absence():
+            return wrapped("", _inside(expression.value, _SUM), " is missing")
         case tree.Arithmetic():
             return _arithmetic(expression)
     return [Piece(_one_piece(expression), expression.span.start)]
@@ -86,7 +88,7 @@ def _level(expression: tree.Expression) -> int:
             return _CONJUNCTION
         case tree.Negation():
             return _NEGATION
-        case tree.Comparison() | tree.Membership():
+        case tree.Comparison() | tree.Membership() | tree.Absence():
             return _COMPARISON
         case tree.Arithmetic():
             return _SUM if expression.operator in ("+", "-") else _PRODUCT

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairdsl.codec import Lower, Upper
-from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Point, Real
+from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Domain, Integer, Point, Real
 
 __all__ = ["Cell", "Individual", "Interval", "Named", "Restriction", "cell_of"]
 
@@ -105,6 +105,8 @@ class Individual(Named):
 
 def cell_of(attribute: Attribute, value: Fraction) -> Cell:
     """The value as the spec would write it."""
+    if value == attribute.missing:
+        return MISSING
     match attribute.type:
         case Boolean():
             return bool(value)

@@ -32,13 +32,13 @@ let limit = 80%
 domain Applicant {
   ## How old.
   age    : integer 18 .. limit  bins at 25, 45.5
-  job    : category { clerk = 1, "school teacher" = -4, nurse }  column "Job # title"
+  job    : category { clerk = 1, "school teacher" = -4, nurse } or missing  column "Job # title"
   income : real
   wealth : real -1.5 .. 80%  bins by quantiles 4
   old    : boolean  bins by model
   derived senior = age >= 62
   derived band = bins of 2 * age - 3 at 20, 40
-  where age >= 30 or not job = nurse
+  where age >= 30 or not job = nurse or job is missing
 }
 
 label reoffended : boolean column "two_year_recid"
@@ -76,8 +76,6 @@ condition rich = income > 3
 
 metric misses = ratio(rate(refuse given each label))
 metric along = gap(rate(favourable along allowed paths))
-
-apply preset four_fifths to approve across job, old under cohort
 
 property everything "Once" {
   compare a, b : Applicant

@@ -1,5 +1,6 @@
 """What this phase says: E02 names and lists of rules, E03 types, E04 ill-posed questions, W08 smells."""
 
+from fairdsl.semantics.errors.missing import no_law_of_missing, no_volume_of_missing, weighs_missing
 from fairdsl.semantics.errors.names import (
     declared_twice,
     file_unreadable,
@@ -74,7 +75,9 @@ __all__ = [
     "name_means_something",
     "never_decides",
     "never_used",
+    "no_law_of_missing",
     "no_metric",
+    "no_volume_of_missing",
     "no_written_graph",
     "not_a_law",
     "not_comparable",
@@ -108,5 +111,6 @@ __all__ = [
     "unknown_value",
     "unknown_word",
     "use_cycle",
+    "weighs_missing",
     "wrong_kind",
 ]

@@ -36,6 +36,7 @@ from fairdsl.syntax.tree.declarations import (
     Where,
 )
 from fairdsl.syntax.tree.expressions import (
+    Absence,
     Arithmetic,
     Call,
     Comparison,
@@ -71,7 +72,6 @@ from fairdsl.syntax.tree.properties import (
     AcrossClause,
     AllowClause,
     AmongClause,
-    Apply,
     BaselineClause,
     Clause,
     CompareClause,
@@ -99,11 +99,11 @@ from fairdsl.syntax.tree.properties import (
 from fairdsl.syntax.tree.spec import Audit, Comment, Item, Parameter, Spec, Use, Version
 
 __all__ = [
+    "Absence",
     "AcrossClause",
     "Agrees",
     "AllowClause",
     "AmongClause",
-    "Apply",
     "Arithmetic",
     "Attribute",
     "Audit",

@@ -69,11 +69,12 @@ Bins = BinsAt | BinsByQuantiles | BinsByModel
 
 @node
 class Attribute(Node):
-    """``name : type [column "header" [as_stored]] [bins ...]``."""
+    """``name : type [or missing] [column "header" [as_stored]] [bins ...]``."""
 
     doc: tuple[str, ...]
     name: Name
     type: Type
+    or_missing: bool
     column: Text | None
     as_stored: bool
     bins: Bins | None

@@ -95,6 +95,13 @@ class Membership(Node):
 
 
 @node
+class Absence(Node):
+    """``value is missing``."""
+
+    value: Expression
+
+
+@node
 class Negation(Node):
     """``not operand``."""
 
@@ -132,6 +139,7 @@ Expression = (
     | Arithmetic
     | Comparison
     | Membership
+    | Absence
     | Negation
     | Conjunction
     | Disjunction
