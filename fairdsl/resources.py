@@ -9,7 +9,16 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-__all__ = ["error_page", "grammar_file", "prelude_file", "prelude_files", "style_sheet", "text_of", "version"]
+__all__ = [
+    "error_page",
+    "grammar_file",
+    "prelude_file",
+    "prelude_files",
+    "preset_files",
+    "style_sheet",
+    "text_of",
+    "version",
+]
 
 _PACKAGE = Path(__file__).parent
 
@@ -33,6 +42,11 @@ def prelude_file(name: str) -> Path:
 def prelude_files() -> list[Path]:
     """All of them."""
     return sorted(_folder("prelude", "prelude").glob("*.fair"))
+
+
+def preset_files() -> list[Path]:
+    """The files of presets."""
+    return sorted(_folder("presets", "presets").glob("*.fair"))
 
 
 def error_page(code: str) -> Path:

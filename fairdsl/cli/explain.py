@@ -1,4 +1,4 @@
-"""``fairdsl explain``: a spec in words and formulas, an error code, a metric, or an option."""
+"""``fairdsl explain``: a spec in words and formulas, an error code, a metric, a preset, or an option."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fairdsl.cli.rows import rows_in_words
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
 from fairdsl.diagnostics.style import Paint, wrap
-from fairdsl.report.pages import CodePage, ComparedWith, MetricPage
+from fairdsl.report.pages import CodePage, ComparedWith, MetricPage, PresetPage
 from fairdsl.resources import error_page, text_of
 from fairdsl.source.writing import write_file
 
@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _CODE = re.compile(r"[EW]\d{4}", re.IGNORECASE)
+_PRESET = "preset"
 _INDENT = "    "
 #: The error and the confidence that rows are counted for, where only the other one is given.
 _ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
 
 
 @click.command("explain")
-@click.argument("topic", metavar="SPEC|CODE|METRIC|OPTION")
+@click.argument("topic", metavar="SPEC|CODE|METRIC|OPTION|preset NAME")
+@click.argument("name", required=False, metavar="")
 @printer_option
 @click.option("--population", is_flag=True, help="Describe the populations in force too; opens their data.")
 @click.option(
@@ -64,6 +66,7 @@ def command(
     ctx: click.Context,
     /,
     topic: str,
+    name: str | None,
     printer: Printer,
     population: bool,
     directory: str | None,
@@ -74,12 +77,17 @@ def command(
     data: Mapping[str, str],
     timeout: float | None,
 ) -> None:
-    """Say in words what a spec, an error code, a metric or an option means.
+    """Say in words what a spec, an error code, a metric, an option or a preset means.
 
     A spec: each property as an English sentence and as a formula, with every clause in force, also the
     implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
-    An option such as smt.trust_milp, or `options` for all of them.
+    An option such as smt.trust_milp, or `options` for all of them. `preset ll144`: its text.
     """
+    if topic == _PRESET and not Path(topic).is_file():
+        printer.show(_preset(name), lambda page: click.echo(page.text, nl=False))
+        return
+    if name is not None:
+        raise click.UsageError(f"one thing at a time: `{topic}` or `{name}`")
     about_rows = error is not None or confidence is not None
     if data and not (population or about_rows):
         raise click.UsageError("`--data` is about populations; write `--population` or `--error` too")
@@ -205,6 +213,17 @@ def _print_page(found: CodePage) -> None:
     from rich.markdown import Markdown
 
     Console(width=style.width).print(Markdown(found.page))
+
+
+def _preset(name: str | None) -> PresetPage:
+    """The text of a preset."""
+    from fairdsl.prelude.presets import preset_names, preset_text
+
+    known = preset_names()
+    if name not in known:
+        said = "say which preset" if name is None else f"no preset is called `{name}`"
+        raise click.UsageError(f"{said}; there are {', '.join(f'`{each}`' for each in known)}")
+    return PresetPage(name=name, text=preset_text(name))
 
 
 def _metric(topic: str) -> MetricPage:

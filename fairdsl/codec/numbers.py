@@ -24,22 +24,26 @@ class Towards(Enum):
     UP = "up"
 
 
-_LARGEST = Fraction(float_info.max)
 #: Every whole number up to it is a float, in every language.
 _WHOLE = 2**53
 
 
 def nearest(value: Fraction) -> float:
     """The nearest finite float."""
-    return float(max(-_LARGEST, min(value, _LARGEST)))
+    try:
+        return float(value)
+    except OverflowError:
+        return float_info.max if value > 0 else -float_info.max
 
 
 def below(value: Fraction) -> float | None:
     """The greatest float that is not above the number; None where none is that low."""
-    if value < -_LARGEST:
-        return None
     candidate = nearest(value)
-    return candidate if Fraction(candidate) <= value else nextafter(candidate, -inf)
+    over, under = candidate.as_integer_ratio()
+    if over * value.denominator <= value.numerator * under:  # by fractions it takes ten times as long
+        return candidate
+    lower = nextafter(candidate, -inf)
+    return None if lower == -inf else lower
 
 
 def above(value: Fraction) -> float | None:

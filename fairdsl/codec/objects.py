@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass
 from difflib import get_close_matches
-from fractions import Fraction
 from functools import cached_property
 from keyword import iskeyword
 from typing import Any
@@ -78,7 +77,7 @@ class Member:
         if self.towards is None or value is None:
             return {self.name: self.form.encode(value)}
         number = rounded(value, self.towards)
-        if number is not None and Fraction(number) == value:
+        if number is not None and number.as_integer_ratio() == value.as_integer_ratio():
             return {self.name: number}
         return {self.name: number, self.exactly: ratio(value)}
 

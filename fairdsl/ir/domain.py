@@ -6,6 +6,7 @@ counted as sets, never as ranges. Booleans are false = 0, true = 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -29,8 +30,10 @@ __all__ = [
     "Quantiles",
     "Real",
     "Type",
+    "says_unknown",
 ]
 
+_NOT_KNOWN = re.compile(r"unknown|missing|n_?/?a|nan|null|unspecified|undisclosed|not[ _](known|stated|given|reported)")
 #: How the value of those who lack one is called, in specs, tables and reports.
 MISSING = "missing"
 
@@ -235,6 +238,11 @@ class Derived:
 #: A decimal has at most so many places; beyond so many characters it may have so many digits, and three zeros before
 #: them.
 _PLACES, _SHORT, _DIGITS = 20, 12, 17
+
+
+def says_unknown(value: str) -> bool:
+    """Whether a value of a category says that nobody knows the value."""
+    return _NOT_KNOWN.fullmatch(value.lower()) is not None
 
 
 def show_number(value: Fraction) -> str:

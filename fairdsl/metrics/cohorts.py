@@ -12,16 +12,29 @@ does. With hits in [h, H] and all in [d, D] it lies in [h / D, min(1, H / d)]; w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
+from itertools import product
+from math import prod
 from operator import add
 
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.intervals import Defined
-from fairdsl.metrics.joint import NOTHING, Bounds, Counted, Enclosure, Joint, Key, cells_of, columns_of, key_of
+from fairdsl.metrics.joint import (
+    Bounds,
+    Counted,
+    Enclosure,
+    Joint,
+    Key,
+    cells_of,
+    columns_of,
+    in_order,
+    key_of,
+    keys_of,
+)
 from fairdsl.metrics.rate_cells import Cells, Condition, conditions_of
 from fairdsl.metrics.scored import Scored
 
@@ -34,6 +47,8 @@ Assignment = tuple[tuple[int, Fraction], ...]
 Case = tuple[Assignment, bool | None]
 
 _Ends = tuple[Fraction, Fraction]
+#: Where the keys of a group stand, by the value of the label; by None where there is none.
+_Places = Mapping[Fraction | None, int]
 _NOBODY = Counted(rows=0, least=0, most=0)
 
 
@@ -116,45 +131,47 @@ class Cohort:
 
 def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> list[Cohort]:
     """All cohorts of a metric: stratum by stratum, in each case by case, then by groups."""
-    columns = columns_of(question, population)
     label = label_column(population) if question.metric.rate.reads_label else None
-    reader = _Reader(joint=joint, label=label, mean=question.metric.rate.is_mean)
+    keys = list(keys_of(question, population))
+    ends = zip(in_order(joint.favourable, keys), in_order(joint.total, keys), strict=True)
+    reader = _Reader(
+        joint=joint,
+        keys=keys,
+        known=[_Known((some.low, some.high), (every.low, every.high)) for some, every in ends],
+        label=label,
+        mean=question.metric.rate.is_mean,
+    )
     conditions = conditions_of(question, population)
     return [
         reader.cohort(group, stratum, condition, everybody)
-        for stratum in _assignments(question.given_each, population)
+        for stratum, groups in _strata(question, population, label)
         for condition in conditions
-        for group in _assignments(question.across, population)
-        if _agree(group, stratum)
-        for everybody in [_keys(columns, group, stratum, label, population)]
+        for group, everybody in groups
     ]
 
 
-def _assignments(columns: tuple[int, ...], population: Population) -> Iterator[Assignment]:
-    """All values of the columns, the last one's changing fastest."""
-    if not columns:
-        yield ()
-        return
-    for cell in cells_of(population, columns[0]):
-        for rest in _assignments(columns[1:], population):
-            yield ((columns[0], key_of(cell)), *rest)
+def _strata(
+    question: GroupMetric, population: Population, label: int | None
+) -> Iterator[tuple[Assignment, list[tuple[Assignment, _Places]]]]:
+    """Every stratum with its groups, and where the keys of each stand."""
+    columns = columns_of(question, population)
+    numbers = {column: [key_of(cell) for cell in cells_of(population, column)] for column in columns}
+    steps = {column: prod(len(numbers[one]) for one in columns[at + 1 :]) for at, column in enumerate(columns)}
+    strata, across = (
+        [dict(zip(some, cells, strict=True)) for cells in product(*(range(len(numbers[column])) for column in some))]
+        for some in (question.given_each, question.across)
+    )
 
+    def assigned(cells: Mapping[int, int]) -> Assignment:
+        return tuple((column, numbers[column][cell]) for column, cell in cells.items())
 
-def _agree(group: Assignment, stratum: Assignment) -> bool:
-    """Whether both can be at once: a column may define groups and strata."""
-    values = dict(group)
-    return all(values.get(column, value) == value for column, value in stratum)
-
-
-def _keys(
-    columns: tuple[int, ...], group: Assignment, stratum: Assignment, label: int | None, population: Population
-) -> dict[Fraction | None, Key]:
-    """The key of the group in its stratum for every value of the label (for None where keys have no label)."""
-    values = dict(stratum) | dict(group)
-    fixed = tuple(values[column] for column in columns if column != label)
-    if label is None:
-        return {None: fixed}
-    return {key_of(cell): (*fixed, key_of(cell)) for cell in cells_of(population, label)}
+    for stratum in strata:
+        # A column may define groups and strata: then both have to say the same of it.
+        inside = [cells for cells in across if all(cells.get(column, at) == at for column, at in stratum.items())]
+        first = [sum(steps[column] * cell for column, cell in (stratum | cells).items()) for cells in inside]
+        labels = [None] if label is None else numbers[label]
+        places = [{value: at + n for n, value in enumerate(labels)} for at in first]
+        yield assigned(stratum), [(assigned(cells), at) for cells, at in zip(inside, places, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +179,9 @@ class _Reader:
     """Reads cohorts off a joint."""
 
     joint: Joint
+    keys: Sequence[Key]
+    #: What the joint says of each key.
+    known: Sequence[_Known]
     label: int | None
     mean: bool
 
@@ -170,12 +190,12 @@ class _Reader:
         group: Assignment,
         stratum: Assignment,
         condition: Condition,
-        everybody: Mapping[Fraction | None, Key],
+        everybody: _Places,
     ) -> Cohort:
-        """The cohort under a condition; ``everybody`` are the keys of the whole group, by the label's value."""
-        known = {value: self._known(key) for value, key in everybody.items()}
+        """The cohort under a condition; ``everybody`` are the keys of the whole group."""
+        known = {value: self.known[place] for value, place in everybody.items()}
         whole = None if condition.whole is None else _probability(condition.whole, known)
-        averaged = [everybody[value] for value, met in condition.hits.items() if met and self.mean]
+        averaged = [self.keys[everybody[value]] for value, met in condition.hits.items() if met and self.mean]
         scored = [self.joint.scored[key] for key in averaged if key in self.joint.scored]
         if self.mean:
             hits = _added([self.joint.sums.get(key, (Fraction(0),) * 2) for key in averaged])
@@ -190,21 +210,17 @@ class _Reader:
             whole=whole,
             misses=_probability(condition.misses, known) if whole is None else (Fraction(0), Fraction(0)),
             of_group=_sum([each.total for each in known.values()]),
-            rows=self._rows(everybody.values()),
+            rows=self._rows(everybody),
             counted=None if self.mean else self._counted(condition, everybody),
             mean=self.mean,
             scored=reduce(add, scored) if scored else None,
         )
 
-    def _known(self, key: Key) -> _Known:
-        favourable, total = self.joint.favourable.get(key, NOTHING), self.joint.total.get(key, NOTHING)
-        return _Known((favourable.low, favourable.high), (total.low, total.high))
-
-    def _rows(self, keys: Iterable[Key]) -> int | None:
+    def _rows(self, everybody: _Places) -> int | None:
         counts = self.joint.counts
-        return sum(counts.get(key, _NOBODY).rows for key in keys) if counts else None
+        return sum(counts.get(self.keys[at], _NOBODY).rows for at in everybody.values()) if counts else None
 
-    def _counted(self, condition: Condition, everybody: Mapping[Fraction | None, Key]) -> Hits | None:
+    def _counted(self, condition: Condition, everybody: _Places) -> Hits | None:
         if not self.joint.counts:
             return None
         (fewest, most), (least, greatest) = (
@@ -213,11 +229,11 @@ class _Reader:
         certain = fewest + least if condition.whole is None else self._rows_of(condition.whole, everybody)[0]
         return Hits(rows=certain, hits=(fewest, most), misses=(least, greatest))
 
-    def _rows_of(self, part: Cells, everybody: Mapping[Fraction | None, Key]) -> tuple[int, int]:
+    def _rows_of(self, part: Cells, everybody: _Places) -> tuple[int, int]:
         """The fewest and the most rows of such decisions."""
         fewest = most = 0
         for value, decisions in part.items():
-            counted = self.joint.counts.get(everybody[value], _NOBODY)
+            counted = self.joint.counts.get(self.keys[everybody[value]], _NOBODY)
             if decisions == {True}:
                 fewest, most = fewest + counted.least, most + counted.most
             elif True in decisions:
@@ -229,7 +245,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Pr[favourable, key] and Pr[key] of one key, which is looked up once: keys take long to hash."""
+    """Pr[favourable, key] and Pr[key] of one key."""
 
     favourable: _Ends
     total: _Ends

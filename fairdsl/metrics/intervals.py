@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from heapq import nlargest, nsmallest
 
 from fairdsl.metrics.joint import Enclosure
 
@@ -66,11 +67,14 @@ def gap(rates: Sequence[Enclosure]) -> Range:
 
 
 def _over_pairs(rates: Sequence[Enclosure], distance: Callable[[Fraction, Fraction], Fraction]) -> Fraction:
-    """The maximum of ``distance(hi_a, lo_b)`` over a != b; the distance falls with lo_b."""
-    lows = sorted(range(len(rates)), key=lambda place: rates[place].low)[:2]
-    return max(
-        distance(rate.high, rates[lows[1] if lows[0] == place else lows[0]].low) for place, rate in enumerate(rates)
-    )
+    """The maximum of ``distance(hi_a, lo_b)`` over a != b; the distance rises with hi_a and falls with lo_b.
+
+    So a is one of the two with the greatest hi, and b one of the two with the least lo.
+    """
+    places = range(len(rates))
+    highs = nlargest(2, places, key=lambda place: rates[place].high)
+    lows = nsmallest(2, places, key=lambda place: rates[place].low)
+    return max(distance(rates[a].high, rates[b].low) for a in highs for b in lows if a != b)
 
 
 def ratio(rates: Sequence[Enclosure]) -> Range:
@@ -85,7 +89,7 @@ def ratio(rates: Sequence[Enclosure]) -> Range:
     if len(rates) < 2:
         return Range(low=_ONE, high=_ONE)
     high = min(rate.high for rate in rates) / greatest_low
-    # hi_a > 0 for at least one a; -(lo_b / hi_a) falls with lo_b.
+    # hi_a > 0 for at least one a; where it is greatest, -(lo_b / hi_a) is -1 or more, which is why 0 may count as -1.
     low = -_over_pairs(rates, lambda top, other: -other / top if top else -_ONE)
     return Range(low=min(_ONE, low), high=min(_ONE, high))
 

@@ -10,9 +10,10 @@ that a written value belongs to the group whose cell contains it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 from fairdsl.ir.domain import Integer
@@ -24,12 +25,14 @@ from fairdsl.numerics.cells import Cut, cells_between, place_of, points
 __all__ = [
     "NOTHING",
     "Bounds",
+    "ByKey",
     "Counted",
     "Enclosure",
     "Joint",
     "Key",
     "cells_of",
     "columns_of",
+    "in_order",
     "key_at",
     "key_of",
     "keys_of",
@@ -70,6 +73,41 @@ class Bounds(Enclosure):
 
 #: A probability of exactly 0: what a key has that no mapping lists.
 NOTHING = Bounds(low=Fraction(0), high=Fraction(0))
+
+
+class ByKey(Mapping[Key, Bounds]):
+    """Bounds of keys in order, as engines find those of many groups: looked up by their places, not by the keys.
+
+    Numbers take long to hash, and so do the keys of a thousand groups: it is done when one of them is asked for.
+    """
+
+    def __init__(self, keys: Sequence[Key], bounds: Sequence[Bounds]) -> None:
+        """The bounds of each of the keys."""
+        self.listed, self.bounds = list(keys), list(bounds)
+
+    @cached_property
+    def _found(self) -> dict[Key, Bounds]:
+        return dict(zip(self.listed, self.bounds, strict=True))
+
+    def __getitem__(self, key: Key) -> Bounds:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.listed)
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    def values(self) -> ValuesView[Bounds]:
+        """In order."""
+        return dict(enumerate(self.bounds)).values()
+
+
+def in_order(found: Mapping[Key, Bounds], keys: Sequence[Key]) -> Sequence[Bounds]:
+    """The bounds of all keys, one after the other; those that are not listed are 0."""
+    if isinstance(found, ByKey) and found.listed == keys:
+        return found.bounds
+    return [found.get(key, NOTHING) for key in keys]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

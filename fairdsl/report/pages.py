@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from fairdsl.codec import Document
 
-__all__ = ["CodePage", "ComparedWith", "MetricPage", "OptionLine", "OptionsPage"]
+__all__ = ["CodePage", "ComparedWith", "MetricPage", "OptionLine", "OptionsPage", "PresetPage"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,18 @@ class MetricPage(Document):
     needs: tuple[str, ...]
     #: What it is beside `privileged GROUP`, where that is another metric.
     privileged: ComparedWith | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetPage(Document):
+    """A preset: properties that `apply preset` asks of a model."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.preset/1"
+
+    #: Its name.
+    name: str
+    #: Its file, which says what it is, its source and what it is not.
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from fairdsl.ir.parameter import InForce
 from fairdsl.prelude import known_metrics
 from fairdsl.semantics import errors
 from fairdsl.semantics.load import LoadedSpec
+from fairdsl.semantics.presets import applied
 from fairdsl.semantics.putting import Putting, Value, stands_for
 from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
@@ -36,6 +37,8 @@ N = TypeVar("N", bound=tree.Node)
 _WRITTEN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?%?")
 #: Properties that one property may stand for, and values of an attribute that `for each` goes through.
 _MOST = 1_000
+#: What is not one for all properties.
+_NOT_SHARED = (tree.Property, tree.Parameter, tree.Apply)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,7 @@ class _Expander:
     @cached_property
     def _shared(self) -> tuple[tuple[tree.Item, frozenset[str]], ...]:
         """The declarations that all properties share, with the names that stand in them."""
-        shared = (item for item in self._items if not isinstance(item, tree.Property | tree.Parameter))
+        shared = (item for item in self._items if not isinstance(item, _NOT_SHARED))
         return tuple((item, frozenset(_names(item))) for item in shared)
 
     @cached_property
@@ -131,9 +134,8 @@ class _Expander:
             put = self._put(item, bound)
             items += [] if put is None else [put]
         instances: list[Instance] = []
-        for item in self.loaded.main.items:
-            if isinstance(item, tree.Property):
-                instances += self._instances(item, bound)
+        for item in self._properties():
+            instances += self._instances(item, bound)
         return Expanded(
             items=tuple(items),
             instances=tuple(instances),
@@ -141,6 +143,16 @@ class _Expander:
             complete=self.complete,
             places=self.places,
         )
+
+    def _properties(self) -> Iterator[tree.Property]:
+        """Those of the main file, and of the presets that it applies."""
+        for item in self.loaded.main.items:
+            if isinstance(item, tree.Property):
+                yield item
+            elif isinstance(item, tree.Apply):
+                found = tuple(applied(item, self._items, self.reporter))
+                self.complete = self.complete and bool(found)
+                yield from found
 
     def _collect(self, given: Mapping[str, str]) -> None:
         for item in self._items:

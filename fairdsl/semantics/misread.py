@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.ir.domain import Attribute, Category, Domain
+from fairdsl.ir.domain import Attribute, Category, Domain, says_unknown
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
@@ -24,8 +24,6 @@ __all__ = ["attributes_not_asked_alone", "misread"]
 _UPPER, _LOWER = (Relation.LE, Relation.LT), (Relation.GE, Relation.GT)
 #: A required ratio below it, and a gap above it, were most likely meant on another scale.
 _LEAST_RATIO, _LARGEST_GAP = Fraction(1, 10), Fraction(1, 2)
-#: Values that say that nobody knows the value.
-_NOT_KNOWN = re.compile(r"unknown|missing|n_?/?a|nan|null|unspecified|undisclosed|not[ _](known|stated|given|reported)")
 
 
 def misread(
@@ -109,7 +107,7 @@ def _values_not_known(question: GroupMetric, domain: Domain, node: tree.Property
         attribute = domain.attributes[index]
         values = attribute.type.values if isinstance(attribute.type, Category) and index not in asked else ()
         for value in values:
-            if _NOT_KNOWN.fullmatch(value.name.lower()):
+            if says_unknown(value.name):
                 yield errors.reads_otherwise(
                     f"`{value.name}` of `{attribute.name}` is a group like any other",
                     clause.span,

@@ -33,7 +33,7 @@ def report_unused(
 
     ``expanded`` are its properties with the values of `for each` in their places.
     """
-    if not any(isinstance(item, tree.Property) for item in spec.items):
+    if not any(isinstance(item, tree.Property | tree.Apply) for item in spec.items):
         return
     models = {name.partition("[")[0] for checked in properties for name in checked.models}
     below = [list(walk(item)) for item in spec.items]
@@ -49,7 +49,7 @@ def report_unused(
         yield from _unused("derived attribute", [derived.name], everywhere, 1)
     for item, inside in zip(spec.items, below, strict=True):
         match item:
-            case tree.Use() | tree.Property():
+            case tree.Use() | tree.Property() | tree.Apply():
                 pass
             # An allowed path names the edges of a graph, not the graph.
             case tree.Graph() if allows:

@@ -78,6 +78,8 @@ def digits_of(number: int) -> str:
 
     Halves of the bits are converted apart, and put together by the fast products of decimals.
     """
+    if number.bit_length() <= _BITS:
+        return str(number)
     with localcontext() as context:
         context.prec, context.Emax, context.Emin = MAX_PREC, MAX_EMAX, MIN_EMIN
         context.traps[Inexact] = True

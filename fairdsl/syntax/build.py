@@ -64,6 +64,7 @@ class SpecBuilder(PropertyBuilder):
             "named_condition": self._named_condition,
             "metric": self._metric,
             "property": self._property,
+            "apply": self._apply,
         }
         return makers[str(branch.data)](branch)
 
@@ -330,3 +331,10 @@ class SpecBuilder(PropertyBuilder):
             clauses=tuple(self.clause(child) for child in branches(branch)),
             span=self.span(branch),
         )
+
+    def _apply(self, branch: Branch) -> tree.Apply:
+        across, under = map(self.clause, branches(branch))
+        assert isinstance(across, tree.AcrossClause), "the grammar has it first"
+        assert isinstance(under, tree.UnderClause), "the grammar has it last"
+        preset, model = self.names(branch)
+        return tree.Apply(preset=preset, model=model, across=across, under=under, span=self.span(branch))

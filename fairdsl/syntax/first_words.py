@@ -72,6 +72,7 @@ _EXAMPLES = {
     "distribution": "distribution cohort over Applicant",
     "use": 'use "german.fair"',
     "audit": 'audit "Small loans, 2024"',
+    "apply": "apply preset four_fifths to approve across sex under cohort",
     "from": 'from "models/approve.onnx"',
     "favourable": "favourable grant",
     "reads": "reads age, income",

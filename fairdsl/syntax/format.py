@@ -18,7 +18,7 @@ from fairdsl.syntax.format_declaration import (
     value_text,
 )
 from fairdsl.syntax.format_expression import expression_pieces, name_pieces, name_text
-from fairdsl.syntax.format_property import format_property
+from fairdsl.syntax.format_property import clause_text, format_property
 from fairdsl.syntax.layout import Piece, Writer
 
 __all__ = ["format_spec"]
@@ -49,10 +49,10 @@ def _doc(writer: Writer, lines: tuple[str, ...], start: int) -> None:
 
 
 def _format_item(writer: Writer, item: tree.Item) -> None:
-    if not isinstance(item, (tree.Use, tree.Protected)):
+    if not isinstance(item, (tree.Use, tree.Protected, tree.Apply)):
         _doc(writer, item.doc, item.span.start)
     match item:
-        case tree.Use() | tree.Parameter() | tree.Protected() | tree.NamedCondition() | tree.Metric():
+        case tree.Use() | tree.Parameter() | tree.Protected() | tree.NamedCondition() | tree.Metric() | tree.Apply():
             _format_statement(writer, item)
         case tree.Label():
             _format_label(writer, item)
@@ -71,7 +71,8 @@ def _format_item(writer: Writer, item: tree.Item) -> None:
 
 
 def _format_statement(
-    writer: Writer, item: tree.Use | tree.Parameter | tree.Protected | tree.NamedCondition | tree.Metric
+    writer: Writer,
+    item: tree.Use | tree.Parameter | tree.Protected | tree.NamedCondition | tree.Metric | tree.Apply,
 ) -> None:
     """A declaration that is one statement."""
     match item:
@@ -88,6 +89,10 @@ def _format_statement(
         case tree.Metric():
             definition = expression_pieces(item.definition, outermost=True)
             writer.statement(f"metric {name_text(item.name)} = ", definition, item.span.start)
+        case tree.Apply():
+            asked = [*name_pieces(item.across.names), Piece(clause_text(item.under), item.under.span.start)]
+            lead = f"apply preset {name_text(item.preset)} to {name_text(item.model)} across "
+            writer.statement(lead, asked, item.span.start)
 
 
 def _terse(item: tree.Item) -> bool:

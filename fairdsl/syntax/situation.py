@@ -17,7 +17,7 @@ __all__ = ["FIRST_WORDS", "Situation", "situate"]
 FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "file": (
         *("audit", "use", "let", "domain", "protected", "label", "model", "distribution", "graph"),
-        *("condition", "metric", "property"),
+        *("condition", "metric", "property", "apply"),
     ),
     "domain": ("where",),
     "model": ("from", "score", "decide", "first", "then", "otherwise", "favourable", "reads", "agrees"),

@@ -210,11 +210,13 @@ graphs = node(tree.Graph, doc=docs, name=names, paths=several(paths, least=0))
 # ---- properties --------------------------------------------------------------------------------
 
 each_values = several(value_names | numbers() | node(tree.NameSet, names=several(names)))
+across = node(tree.AcrossClause, names=several(names))
+under = node(tree.UnderClause, distribution=names)
 clauses = st.one_of(
     node(tree.ForEachClause, variable=names, values=each_values, attribute=st.none()),
     node(tree.ForEachClause, variable=names, values=st.just(()), attribute=names),
     node(tree.CompareClause, names=several(names), domain=names),
-    node(tree.AcrossClause, names=several(names)),
+    across,
     node(tree.ModelReference, name=names),
     node(tree.DifferClause, mode=st.none(), names=several(names, most=1)),
     node(tree.DifferClause, mode=st.none() | st.sampled_from(tree.DifferMode), names=several(names, least=2)),
@@ -224,7 +226,7 @@ clauses = st.one_of(
     node(tree.AmongClause, condition=expressions),
     node(tree.StrataClause, names=several(names)),
     node(tree.WhenClause, condition=expressions),
-    node(tree.UnderClause, distribution=names),
+    under,
     node(tree.ExcludingClause, rows=st.none(), of_all=st.just(False)),
     node(tree.ExcludingClause, rows=quantities, of_all=st.booleans()),
     node(tree.AllowClause, path=paths),
@@ -248,6 +250,7 @@ properties = node(
     tree.Property, doc=docs, name=names, sentence=st.none() | texts, clauses=several(clauses, least=0, most=5)
 )
 metrics = node(tree.Metric, doc=docs, name=names, definition=expressions)
+applied = node(tree.Apply, preset=names, model=names, across=across, under=under)
 conditions = node(tree.NamedCondition, doc=docs, name=names, domain=st.none() | names, condition=expressions)
 
 # ---- files -------------------------------------------------------------------------------------
@@ -270,6 +273,7 @@ specs = node(
             conditions,
             metrics,
             properties,
+            applied,
         ),
         least=0,
         most=4,

@@ -34,6 +34,7 @@ POSITIONS = {
     "setting": "distribution d over D\n  set KW = KW\n  set KW = 2",
     "law": "distribution d over D\n  KW : bernoulli(0.3) given KW = KW\n  KW : table { KW : 1 }\n  KW : KW(0, 1)",
     "named target": "condition KW over KW = KW = 1\n\ncondition KW = KW >= 60",
+    "preset": "apply preset KW to KW across KW, KW under KW\n\napply preset x to m across KW under d",
     "property": 'property KW "sentence" { }\nproperty KW { }',
     "compare": "property p { compare KW, KW : KW\n require KW(KW) = KW(KW) }",
     "across": "property p { across KW, KW\n under KW\n measure KW, KW within 1%, KW }",

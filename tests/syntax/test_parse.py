@@ -77,6 +77,8 @@ condition rich = income > 3
 metric misses = ratio(rate(refuse given each label))
 metric along = gap(rate(favourable along allowed paths))
 
+apply preset four_fifths to approve across job, old under cohort
+
 property everything "Once" {
   compare a, b : Applicant
   for each g in { job, 3, "x y", (job, old) }

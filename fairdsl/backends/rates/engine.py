@@ -19,7 +19,7 @@ from fairdsl.backends.rates.boxes import Boxes, boxes_of, masses_of_boxes, ways_
 from fairdsl.backends.rates.path import Courses, Ordered, masses_of
 from fairdsl.backends.rates.program import Asked, Program, asked_of
 from fairdsl.backends.rates.states import Course, chosen
-from fairdsl.metrics.joint import Bounds, Joint, key_of
+from fairdsl.metrics.joint import Bounds, ByKey, Joint, key_of
 from fairdsl.metrics.subject import Subject
 
 __all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways", "Wholes"]
@@ -138,7 +138,7 @@ def _joint(subject: Subject, asked: Asked, total: Sequence[Bounds], event: Seque
     names = list(product(*([key_of(cell) for cell in network.cells[key]] for key in subject.keys)))
     rest = _less if asked.complement else _within
     met = [rest(whole, part) for whole, part in zip(total, event, strict=True)]
-    return Joint(favourable=dict(zip(names, met, strict=True)), total=dict(zip(names, total, strict=True)))
+    return Joint(favourable=ByKey(names, met), total=ByKey(names, total))
 
 
 def _less(whole: Bounds, part: Bounds) -> Bounds:

@@ -221,6 +221,16 @@ Clause = (
 
 
 @node
+class Apply(Node):
+    """``apply preset ll144 to approve across sex, race under cohort``: properties that ship with the language."""
+
+    preset: Name
+    model: Name
+    across: AcrossClause
+    under: UnderClause
+
+
+@node
 class Property(Node):
     """``property NAME "sentence" { clauses }``."""
 

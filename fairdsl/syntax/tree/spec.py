@@ -8,7 +8,7 @@ from fairdsl.source import Span
 from fairdsl.syntax.tree.declarations import Domain, Label, Model, Protected
 from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
 from fairdsl.syntax.tree.populations import Distribution, Graph
-from fairdsl.syntax.tree.properties import Metric, NamedCondition, Property
+from fairdsl.syntax.tree.properties import Apply, Metric, NamedCondition, Property
 
 
 @node
@@ -42,7 +42,20 @@ class Parameter(Node):
     number: Number
 
 
-Item = Use | Parameter | Domain | Protected | Label | Model | Distribution | Graph | NamedCondition | Metric | Property
+Item = (
+    Use
+    | Parameter
+    | Domain
+    | Protected
+    | Label
+    | Model
+    | Distribution
+    | Graph
+    | NamedCondition
+    | Metric
+    | Property
+    | Apply
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
