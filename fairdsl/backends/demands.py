@@ -7,23 +7,25 @@ between two floats. Tuples of them are judged in float64, and what that leaves o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget
-from fairdsl.ir.demand import Decision, Magnitude
+from fairdsl.ir.demand import Chance, Demanded, Magnitude, Probability, Score
 from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.expr import Variable, Who
+from fairdsl.ir.expr import Predicate, Variable, Who
+from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.models.black_box import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
+from fairdsl.numerics.chances import as_scores, chances_between
 from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, step_of, sums, truth, truths
 from fairdsl.numerics.evaluate import BatchEvaluator, Points, Settled, points_of
-from fairdsl.replay import Exactly, runtime_of
+from fairdsl.replay import Exactly, gives_probability, runtime_of
 
 __all__ = ["Judge", "Judged", "Measured", "joined", "measured", "settled_by"]
 
@@ -36,12 +38,16 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Individuals, and for each model of the demand their decisions [n] and the ends of their scores [n]."""
+    """Individuals, and for each model of the demand their decisions [n] and the ends of their scores [n].
+
+    ``chances`` has the probabilities that the demand names.
+    """
 
     points: Points
     decisions: tuple[Integers, ...]
     scores: tuple[Between, ...]
     steps: tuple[int | None, ...]
+    chances: Mapping[Chance, Between] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -87,8 +93,15 @@ class Judge:
         self.problem, self.asked = problem, problem.demanded
         self.exactly = Exactly(problem)
         self._attributes = len(problem.domain.attributes)
+        exact = (as_scores(part, self.asked, problem.models, self._attributes) for part in self._asked_of)
+        self._over_scores = tuple(exact)
         self._evaluators = [evaluator_of(model) for model in problem.models]
         self.chunk = min((evaluator.chunk for evaluator in self._evaluators), default=1 << 14)
+
+    @property
+    def _asked_of(self) -> tuple[Predicate, Predicate]:
+        """Premise and formula, as they are written."""
+        return self.asked.premise, self.asked.formula
 
     @property
     def has_files(self) -> bool:
@@ -99,19 +112,29 @@ class Judge:
 
     def measure(self, points: Points) -> Measured:
         """What the models make of individuals."""
-        return measured(points, [settled_by(evaluator, points) for evaluator in self._evaluators])
+        settled = [settled_by(evaluator, points) for evaluator in self._evaluators]
+        return measured(points, settled, self.problem.models, self.asked)
 
     def as_deployed(self, points: Floats, measured: Measured) -> Measured:
         """What the deployed files make of the same individuals; models without one stay as they are."""
-        decisions, scores = list(measured.decisions), list(measured.scores)
+        decisions, scores, chances = list(measured.decisions), list(measured.scores), dict(measured.chances)
         for place, model in enumerate(self.problem.models):
             if model.deployed is None or isinstance(model.opaque, BlackBox):
                 continue
             runtime = runtime_of(model.deployed)
             decisions[place] = runtime.decide_array(points)
             numbers = np.asarray(runtime.scores_array(points)[:, :1], dtype=np.float64)
-            scores[place] = _scores(numbers, np.zeros_like(numbers))
-        return Measured(points, tuple(decisions), tuple(scores), measured.steps)
+            exact = np.zeros_like(numbers)
+            scores[place] = _scores(numbers, exact)
+            for term in self.asked.chances(place):
+                if not isinstance(term, Probability):
+                    continue  # how sure a model is, is a matter of exact arithmetic
+                chances[term] = (
+                    scores[place]
+                    if gives_probability(model.deployed)
+                    else chances_between(term, model, numbers, exact, decisions[place])
+                )
+        return replace(measured, points=points, decisions=tuple(decisions), scores=tuple(scores), chances=chances)
 
     def judge(
         self,
@@ -134,8 +157,7 @@ class Judge:
                 known[variable] = self._number(variable, people, rows, of, count)
             return known[variable]
 
-        premise = truths(self.asked.premise, of, count)
-        formula = truths(self.asked.formula, of, count)
+        premise, formula = (truths(part, of, count) for part in (self._asked_of if files else self._over_scores))
         left = np.flatnonzero((premise != FALSE) & ((premise == OPEN) | (formula == OPEN)))
         for done, row in enumerate(left.tolist()):
             if budget is not None and done % 64 == 63 and budget.exhausted:
@@ -157,7 +179,9 @@ class Judge:
         who, some = people[variable.who], rows[variable.who]
         if term is None:
             return who.attribute(variable.attribute, some)
-        if not isinstance(term, Decision):
+        if isinstance(term, Chance):
+            return who.chances[term].at(some)
+        if isinstance(term, Score):
             return who.scores[term.model].at(some)
         ranks = np.array(term.ranks, dtype=np.float64)
         decided = who.decisions[term.model][some]
@@ -188,7 +212,7 @@ class Judge:
         finite = all(np.isfinite(n.low[row]) and np.isfinite(n.high[row]) for n in known.values())
         premise, formula = OPEN, OPEN
         if finite:
-            premise, formula = truth(self.asked.premise, of), truth(self.asked.formula, of)
+            premise, formula = (truth(part, of) for part in (self._asked_of if files else self._over_scores))
         if files or premise == FALSE or (premise == TRUE and formula != OPEN):
             return premise, formula
         return self.exactly.judge({who: _point(people[who], int(some[row])) for who, some in rows.items()})
@@ -200,10 +224,19 @@ def settled_by(evaluator: Evaluator, points: Points) -> Settled:
     return settle(points)
 
 
-def measured(points: Points, by_model: Sequence[Settled]) -> Measured:
-    """Individuals, and what each model makes of them."""
-    decisions = tuple(found.decisions for found in by_model)
-    return Measured(points, decisions, tuple(_scores(found.scores, found.errors) for found in by_model), _steps(points))
+def measured(points: Points, by_model: Sequence[Settled], models: Sequence[Model], asked: Demanded) -> Measured:
+    """Individuals, and what each model makes of them, as far as the demand asks."""
+    return Measured(
+        points,
+        tuple(found.decisions for found in by_model),
+        tuple(_scores(found.scores, found.errors) for found in by_model),
+        _steps(points),
+        {
+            term: chances_between(term, models[place], found.scores, found.errors, found.decisions)
+            for place, found in enumerate(by_model)
+            for term in asked.chances(place)
+        },
+    )
 
 
 def joined(parts: Sequence[Measured]) -> Measured:
@@ -217,6 +250,7 @@ def joined(parts: Sequence[Measured]) -> Measured:
         tuple(np.concatenate([part.decisions[place] for part in parts]) for place in range(len(first.decisions))),
         scores,
         tuple(_finest([part.steps[index] for part in parts]) for index in range(len(first.steps))),
+        {term: _in_a_row([part.chances[term] for part in parts]) for term in first.chances},
     )
 
 

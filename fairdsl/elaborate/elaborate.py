@@ -13,16 +13,15 @@ from fairdsl.elaborate.asked import deciding
 from fairdsl.elaborate.binding import hold_models, tell_binding
 from fairdsl.elaborate.few_rows import counted
 from fairdsl.elaborate.functions import Function, with_functions
+from fairdsl.elaborate.outputs import no_chance, no_one_score, no_score, outputs_of
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
 from fairdsl.ir.agreement import Agreement
-from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
-from fairdsl.ir.demand import Demanded, Score
-from fairdsl.ir.domain import Domain, show_number
-from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.model import ByThreshold, Deployed, Model, Readout, read_attributes
-from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.declaration import FileSource
+from fairdsl.ir.demand import Confidence, Demanded
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.model import Deployed, Model, read_attributes
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Question, ScoreGap
@@ -249,13 +248,11 @@ def _elaborated(
     if isinstance(question, GroupMetric):
         model, refusal = _decider(question, of, model, demand.span, deciders)
     if isinstance(question, Demanded):
-        scored = (named[term.model] for term in question.terms if isinstance(term, Score))
-        wrong = (_no_score(models[each], spec.models[each].declaration, demand) for each in scored)
-        refusal = next((found for found in wrong if found is not None), None)
+        question, refusal = outputs_of(question, spec, models, demand.span)
     if isinstance(question, Pair):
-        refusal = _no_score(model, declaration, demand) if isinstance(question.demand, ScoreGap) else None
+        refusal = no_score(model, declaration, demand.span) if isinstance(question.demand, ScoreGap) else None
         if refusal is None and question.sure and model.logits is None:
-            refusal = _no_confidence(declaration, model, question, checked.span)
+            refusal = no_chance(declaration, model, question.sure[0].span or checked.span)
     if isinstance(question, GroupMetric) and question.excluding_below is not None and name is not None:
         question = counted(question, populations.grouped(name, checked.model, models[checked.model], question))
     problem = Problem(
@@ -300,12 +297,12 @@ def _decider(
     """The model as the metric's rate asks about it, or why it cannot be asked so."""
     decides = question.metric.rate.decides
     if question.metric.rate.is_mean:
-        return model, _no_one_score(model, span)
+        return model, no_one_score(model, span)
     if decides is None and model.favourable is None and not question.metric.rate.about_favourable:
         decides = OutcomeIs(0)  # a rate of the label alone, whatever is decided
     if decides is None:
         return model, None
-    refusal = _no_one_score(model, span) if isinstance(decides, ScoreIs) else None
+    refusal = no_one_score(model, span) if isinstance(decides, ScoreIs) else None
     if refusal is not None:
         return model, refusal
     return deciders.setdefault((name, decides), deciding(model, decides)), None
@@ -330,9 +327,15 @@ def _unread(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:
 
 def _assumed(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:
     """Raw scores that a question about confidence takes as the logits of a softmax."""
+    if model.logits is None or not model.logits.assumed:
+        return
     question = checked.demands[0].question
-    if isinstance(question, Pair) and question.sure and model.logits is not None and model.logits.assumed:
+    if isinstance(question, Pair) and question.sure:
         yield errors.softmax_assumed(model.name, question.sure[0].span or checked.span)
+    if isinstance(question, Demanded):
+        named = {question.models[term.model] for term in question.terms if isinstance(term, Confidence)}
+        if model.name in named:
+            yield errors.softmax_assumed(model.name, checked.span)
 
 
 def _alike(checked: CheckedProperty, model: Model, populations: Populations) -> Iterator[Diagnostic]:
@@ -345,49 +348,3 @@ def _alike(checked: CheckedProperty, model: Model, populations: Populations) -> 
     if population is not None and all(cannot_tell_apart(each, population, model, checked.domain) for each in metrics):
         names = [population.columns[column].name for column in question.across]
         yield errors.groups_alike(model.name, names, population.name, checked.span, population.span)
-
-
-def _no_confidence(declaration: ModelDeclaration, model: Model, question: Pair, place: Span) -> Diagnostic:
-    """Why the model has no confidence, and what to write instead."""
-    clause, source = declaration.decision, declaration.source
-    export = "audit a file whose output is the probability, by a sigmoid or softmax"
-    if isinstance(model.opaque, BlackBox):
-        has, remedy = "it is a black box: how its numbers are made is not known", "leave the line out"
-    elif isinstance(clause, ByRules):
-        has, remedy = "its rules name an outcome and no probability", f"leave the line out, or {export}"
-    elif isinstance(clause, WhenScore) and _is_rule(source):
-        has, remedy = "its rule over attributes is true or false", f"leave the line out, or {export}"
-    elif isinstance(clause, WhenScore):
-        relation, outcome = clause.relation.value, declaration.outcomes[clause.outcome]
-        has = f"its rule compares a score with {show_number(clause.threshold)}, and a score is no probability"
-        remedy = f"write `{outcome} when probability {relation} 0.5` if the score is a logit, or {export}"
-        if clause.threshold:
-            remedy = export
-    else:
-        has, remedy = "its file gives a class, votes, or numbers that are no probabilities of one whole", export
-    return errors.no_confidence(declaration.name, has, remedy, question.sure[0].span or place)
-
-
-def _is_rule(source: ModelSource) -> bool:
-    """Whether the score is nothing but the indicator of a condition."""
-    return isinstance(source, InlineScore) and all(isinstance(item, IndicatorInput) for item, _ in source.form.terms)
-
-
-def _no_score(model: Model, declaration: ModelDeclaration, demand: Demand) -> Diagnostic | None:
-    """A gap needs the one number that the model gives: the IR's score must be the file's own output."""
-    if isinstance(model.opaque, BlackBox) and not isinstance(declaration.decision, WhenScore):
-        return errors.no_single_score(model.name, "answers that are classes, or probabilities", demand.span)
-    if isinstance(declaration.decision, ByRules):
-        return errors.no_single_score(model.name, "rules that name outcomes, and no score", demand.span)
-    return _no_one_score(model, demand.span)
-
-
-def _no_one_score(model: Model, span: Span) -> Diagnostic | None:
-    """Why the model has no single score that could be compared with a number."""
-    if not isinstance(model.rule, ByThreshold):
-        what = f"{model.score_count} scores" if model.score_count != 1 else "classes, and no score"
-        return errors.no_single_score(model.name, what, span)
-    if model.deployed is not None and model.deployed.readout is not Readout.SCORE:
-        what = "a probability or a class as its output, and its score only inside"
-        return errors.no_single_score(model.name, what, span)
-    return None

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from fairdsl.ir.expr import TRUE, Compare, Linear, Predicate, Relation, Variable, Who, variables
+from fairdsl.ir.expr import TRUE, Compare, Linear, Predicate, Relation, Variable, Who, conjoin, variables
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
 from fairdsl.source import Span
 
-__all__ = ["Decision", "Demanded", "Magnitude", "Score", "Term", "formula_of"]
+__all__ = ["Chance", "Confidence", "Decision", "Demanded", "Magnitude", "Probability", "Score", "Term", "formula_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,22 +38,42 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Probability:
+    """The probability that a model's rule compares with its threshold: the logistic of its one score."""
+
+    model: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confidence:
+    """The probability of the decision that a model takes."""
+
+    model: int
+
+
+#: What is no sum of scores: enclosed, as closely as it takes (:mod:`fairdsl.numerics.chances`).
+Chance = Probability | Confidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Magnitude:
     """``abs(form)``; whose numbers these are stands in the form, and the term itself is of :attr:`Who.EACH`."""
 
     form: Linear
 
 
-Term = Decision | Score | Magnitude
+Term = Decision | Score | Chance | Magnitude
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demanded:
-    """A formula that is demanded of every individual, or of every admissible pair, where the ``premise`` is true.
+    """A formula that is demanded of every individual, or of every admissible pair, where the ``premise`` is true:
+    what is ``given`` of what models give, and how ``sure`` they are of those who count.
 
     ``names`` are those of the individuals, one or two. Of one individual all variables are of :attr:`Who.EACH` and of
     ``pair`` only the target counts; of two they are of ``Who.A`` and ``Who.B``, and ``pair`` says who is compared.
-    ``models`` are the names of the models that the terms number; ``text`` is the formula as the spec writes it.
+    ``models`` are the names of the models that the terms number; ``text`` is the formula as the spec writes it,
+    ``premise_text`` what is given, and ``when`` how sure models are, a line each.
     """
 
     names: tuple[str, ...]
@@ -61,9 +81,11 @@ class Demanded:
     pair: Pair
     terms: tuple[Term, ...]
     formula: Predicate
-    premise: Predicate = TRUE
+    given: Predicate = TRUE
+    sure: Predicate = TRUE
     text: str
     premise_text: str = ""
+    when: tuple[str, ...] = ()
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property
@@ -81,11 +103,23 @@ class Demanded:
         return None if variable.attribute < attributes else self.terms[variable.attribute - attributes]
 
     @property
+    def premise(self) -> Predicate:
+        """Where it is demanded."""
+        return conjoin(self.given, self.sure)
+
+    def chances(self, model: int) -> tuple[Chance, ...]:
+        """The terms that are probabilities which one of the models gives."""
+        return tuple(term for term in self.terms if isinstance(term, Chance) and term.model == model)
+
+    @property
     def one_sided(self) -> Who | None:
-        """The one whom target and premise name without the other: shares are of those who can be this one."""
+        """The one whom target and premise name without the other: shares are of those who can be this one.
+
+        How sure a model is of whom says who counts, and not whom the shares are of.
+        """
         if self.alone:
             return None
-        named = {variable.who for part in (self.pair.pair_target, self.premise) for variable in variables(part)}
+        named = {variable.who for part in (self.pair.pair_target, self.given) for variable in variables(part)}
         return named.pop() if len(named) == 1 and Who.EACH not in named else None
 
     @property

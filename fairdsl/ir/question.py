@@ -69,14 +69,16 @@ PairDemand = SameDecision | ScoreGap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sure:
-    """``confidence(who) RELATION level`` with ``>=`` or ``>``, ``Who.A`` or ``Who.B`` and 0 < level < 1.
+    """``confidence(who) RELATION level`` with ``>=`` or ``>``, and 0 < level < 1.
 
-    The confidence of an individual is the probability that the model gives to the decision which it takes.
+    The confidence of an individual is the probability that the model gives to the decision which it takes. ``model``
+    names another model than the question's.
     """
 
     who: Who
     relation: Relation
     level: Fraction
+    model: str = ""
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property

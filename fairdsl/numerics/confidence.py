@@ -37,7 +37,16 @@ from fairdsl.ir.question import Sure
 from fairdsl.numerics.exact import Enclosed, decide_enclosed, enclosed_scores
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["OPEN", "approximate_log_odds", "is_sure", "sure_rows"]
+__all__ = [
+    "OPEN",
+    "approximate_log_odds",
+    "exp_between",
+    "is_sure",
+    "leads_of",
+    "odds_against",
+    "outcome_above",
+    "sure_rows",
+]
 
 FloatArray = NDArray[np.float64]
 TriArray = NDArray[np.int8]
@@ -71,14 +80,14 @@ def _is_sure(model: Model, point: Point, sure: Sure) -> bool | None:
         outcome = decide_enclosed(model.rule, scores)
         if outcome is None:
             continue
-        leads, errors = _leads(model, scores, outcome)
+        leads, errors = leads_of(model, scores, outcome)
         answer = _compared(leads, errors, sure, digits)
         if answer is not None:
             return answer
     return None
 
 
-def _leads(model: Model, scores: Enclosed, outcome: int) -> tuple[list[Fraction], list[Fraction]]:
+def leads_of(model: Model, scores: Enclosed, outcome: int) -> tuple[list[Fraction], list[Fraction]]:
     """How far the logit of each other outcome is above the decided one's, and the errors."""
     scale = _logits(model).scale
     values, errors = scores.values, scores.errors
@@ -88,6 +97,11 @@ def _leads(model: Model, scores: Enclosed, outcome: int) -> tuple[list[Fraction]
         return leads, [scale * (errors[other] + errors[outcome]) for other in others]
     sign = -1 if _is_above(model.rule, outcome) else 1
     return [sign * scale * values[0]], [scale * errors[0]]
+
+
+def outcome_above(rule: ByThreshold) -> int:
+    """The outcome that larger scores lead to."""
+    return rule.granted if _is_above(rule, rule.granted) else rule.otherwise
 
 
 def _is_above(rule: ByThreshold, outcome: int) -> bool:
@@ -109,11 +123,16 @@ def _compared(leads: Sequence[Fraction], errors: Sequence[Fraction], sure: Sure,
     down, up = _context(digits, ROUND_FLOOR), _context(digits, ROUND_CEILING)
     low, high = Decimal(0), Decimal(0)
     for lead, error in zip(leads, errors, strict=True):
-        low = down.add(low, _exp_below(lead - error, digits))
-        high = up.add(high, _exp_above(lead + error, digits))
+        below, above = exp_between(lead - error, lead + error, digits)
+        low, high = down.add(low, below), up.add(high, above)
     if high < _ratio(limit, down):
         return True
     return False if low > _ratio(limit, up) else None
+
+
+def exp_between(low: Fraction, high: Fraction, digits: int) -> tuple[Decimal, Decimal]:
+    """Numbers between which the exponentials of all numbers in [low, high] lie."""
+    return _exp_below(low, digits), _exp_above(high, digits)
 
 
 def _exp_below(x: Fraction, digits: int) -> Decimal:
@@ -151,7 +170,7 @@ def sure_rows(
     answers = np.ones(len(scores), dtype=np.int8)
     if not wanted:
         return answers
-    low, high = _odds(model, scores, errors, decisions)
+    low, high = odds_against(model, scores, errors, decisions)
     for sure in wanted:
         limit = sure.odds_against
         yes, no = high < float_below(limit), low > float_above(limit)
@@ -160,7 +179,7 @@ def sure_rows(
     return answers
 
 
-def _odds(
+def odds_against(
     model: Model, scores: FloatArray, errors: FloatArray, decisions: NDArray[np.integer[Any]]
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds of the odds against each row's decision, the sum of the exponentials of its leads; [n] each."""
@@ -182,7 +201,7 @@ def _approximate_leads(model: Model, scores: FloatArray, decisions: NDArray[np.i
     """The leads of the other outcomes in float64, [n, others]; negative decisions count as the first outcome."""
     scale = float(_logits(model).scale)
     if isinstance(model.rule, ByThreshold):
-        above = decisions == (model.rule.granted if _is_above(model.rule, model.rule.granted) else model.rule.otherwise)
+        above = decisions == outcome_above(model.rule)
         return np.where(above, -scale, scale)[:, None] * scores[:, :1]
     count = scores.shape[1]
     decided = np.maximum(decisions, 0)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, fold
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["FALSE", "OPEN", "TRUE", "Between", "between", "kleene", "step_of", "sums", "truth", "truths"]
+__all__ = ["FALSE", "OPEN", "TRUE", "Between", "between", "kleene", "never", "step_of", "sums", "truth", "truths"]
 
 #: The three values: negation is the sign, conjunction the least.
 FALSE, OPEN, TRUE = -1, 0, 1
@@ -175,8 +175,20 @@ def _member(number: Between, values: frozenset[Fraction]) -> Truths:
     return np.where(inside, TRUE, np.where(listed, OPEN, FALSE)).astype(np.int8)
 
 
-def truth(predicate: Predicate, of: Callable[[Variable], tuple[Fraction, Fraction]]) -> int:
-    """The predicate's value where ``of`` gives two fractions that each variable lies between."""
+def never(form: Linear) -> bool:
+    """Whether a sum is known to be 0 for a reason that no bounds show: it is not."""
+    return False
+
+
+def truth(
+    predicate: Predicate,
+    of: Callable[[Variable], tuple[Fraction, Fraction]],
+    vanishes: Callable[[Linear], bool] = never,
+) -> int:
+    """The predicate's value where ``of`` gives two fractions that each variable lies between.
+
+    ``vanishes`` is asked of sums of which these do not tell the sign.
+    """
 
     def of_atom(atom: Compare | Member) -> int:
         match atom:
@@ -186,7 +198,10 @@ def truth(predicate: Predicate, of: Callable[[Variable], tuple[Fraction, Fractio
                     return TRUE if low in values else FALSE
                 return OPEN if any(low <= value <= high for value in values) else FALSE
             case Compare(left=left, relation=relation):
-                return _exactly(*between(left, of), relation)
+                value = _exactly(*between(left, of), relation)
+                if value == OPEN and vanishes(left):
+                    value = _exactly(Fraction(0), Fraction(0), relation)
+                return value
 
     return fold(predicate, of_atom, _least, _most, _negated)
 

@@ -12,7 +12,7 @@ from fairdsl.replay.decisions import (
     differing,
     rows_counted,
 )
-from fairdsl.replay.demands import Exactly, breach, outside_of
+from fairdsl.replay.demands import Exactly, breach, gives_probability, outside_of
 from fairdsl.replay.run import breaks, replay, runtime_of, witness
 from fairdsl.replay.shorten import shortened
 from fairdsl.replay.shown import replayed
@@ -31,6 +31,7 @@ __all__ = [
     "deciders_of",
     "decisions_of_rows",
     "differing",
+    "gives_probability",
     "on_their_word",
     "outside_of",
     "replay",

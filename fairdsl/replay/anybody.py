@@ -6,9 +6,8 @@ from fractions import Fraction
 from random import Random
 
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
-from fairdsl.replay.admissible import admissible
+from fairdsl.replay.demands import Exactly, outside_of
 
 __all__ = ["compares_somebody"]
 
@@ -19,9 +18,12 @@ _REACH = Fraction(1000)
 
 
 def compares_somebody(problem: Problem) -> bool:
-    """Whether one of a few drawn pairs is admissible; False says nothing. The draws are the same in each run."""
-    pair = problem.question
-    assert isinstance(pair, Pair), "it is asked of questions about pairs"
+    """Whether the demand is about one of a few tuples that are drawn; False says nothing.
+
+    The draws are the same in each run.
+    """
+    asked = problem.demanded
+    pair, exactly = asked.pair, Exactly(problem)
     sets = narrow(problem.domain, pair.target)
     if any(values.count == 0 for values in sets):
         return False
@@ -33,7 +35,8 @@ def compares_somebody(problem: Problem) -> bool:
         for index in (*pair.differ, *(relaxed if number % 2 else ())):
             b[index] = _drawn(sets[index], rng)
         for ordered in ((tuple(a), tuple(b)), (tuple(b), tuple(a))):
-            if admissible(pair, problem.domain, *ordered, problem.model) is None:
+            people = dict(zip(asked.people, ordered, strict=False))
+            if outside_of(problem, people) is None and exactly.meets(people):
                 return True
     return False
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from fairdsl.ir.demand import Decision, Demanded, Magnitude, Score
+from fairdsl.ir.demand import Chance, Confidence, Decision, Demanded, Magnitude, Probability, Score
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who, variables
-from fairdsl.ir.model import Model
+from fairdsl.ir.model import Deployed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.numerics.demand import FALSE, OPEN, TRUE, between, truth
+from fairdsl.numerics.chances import chance_between, outcome_of, vanishes
+from fairdsl.numerics.confidence import leads_of
+from fairdsl.numerics.demand import FALSE, OPEN, TRUE, between, never, truth
 from fairdsl.numerics.exact import Enclosed, enclosed_scores, settled_scores
 from fairdsl.replay.admissible import admissible, outside
 from fairdsl.replay.run import runtime_of
 from fairdsl.source import Span
 from fairdsl.verdict import Breach, Failed, Given, Individual, Person
 
-__all__ = ["Exactly", "breach", "outside_of"]
+__all__ = ["Exactly", "breach", "gives_probability", "outside_of"]
 
-#: Binary digits of scores that no fraction has: those of the decision first, then more.
-_PRECISIONS = (None, 192, 400)
+#: Binary digits of scores that no fraction has, those of the decision first, and decimal digits of probabilities.
+_PRECISIONS = ((None, 24), (192, 60), (400, 300))
 #: Individuals of whom a model's scores are kept.
 _KEPT = 1 << 16
 
@@ -40,15 +42,60 @@ class Exactly:
     def judge(self, people: Mapping[Who, Point]) -> tuple[int, int]:
         """Whether the premise is true, and whether the formula is."""
         premise, formula = OPEN, OPEN
-        for bits in _PRECISIONS:
-            of = self.values(people, bits)
-            premise, formula = truth(self._asked.premise, of), truth(self._asked.formula, of)
+        known = all(model.rational or isinstance(model.opaque, BlackBox) for model in self._problem.models)
+        chances = any(isinstance(term, Chance) for term in self._asked.terms)
+        for bits, digits in _PRECISIONS:
+            of = self.values(people, bits, digits)
+            none = partial(self._vanishes, people, of) if known and chances else never
+            premise, formula = truth(self._asked.premise, of, none), truth(self._asked.formula, of, none)
             settled = premise == FALSE or (premise == TRUE and formula != OPEN)
-            if settled or all(model.rational or isinstance(model.opaque, BlackBox) for model in self._problem.models):
+            if settled or (known and not chances):
                 break
         return premise, formula
 
-    def values(self, people: Mapping[Who, Point], bits: int | None = None) -> Callable[[Variable], Ends]:
+    def meets(self, people: Mapping[Who, Point]) -> bool:
+        """Whether the premise is true."""
+        return self._asked.premise == And(()) or self.judge(people)[0] == TRUE
+
+    def _vanishes(self, people: Mapping[Who, Point], of: Callable[[Variable], Ends], form: Linear) -> bool:
+        """Whether a sum with probabilities is exactly 0, where scores are fractions."""
+        flat = self._without_magnitudes(people, of, form)
+        if flat is None:
+            return False
+        constant, parts = flat.constant, list[tuple[Fraction, list[Fraction]]]()
+        for variable, factor in flat.terms:
+            term = self._asked.term(variable, self._attributes)
+            if isinstance(term, Chance):
+                scores, decided = self.settled(term.model, people[variable.who])
+                outcome = outcome_of(term, self._problem.models[term.model], decided)
+                if outcome is None:
+                    return False
+                parts.append((factor, leads_of(self._problem.models[term.model], scores, outcome)[0]))
+                continue
+            low, high = of(variable)
+            if low != high:
+                return False
+            constant += factor * low
+        return vanishes(constant, parts)
+
+    def _without_magnitudes(
+        self, people: Mapping[Who, Point], of: Callable[[Variable], Ends], form: Linear
+    ) -> Linear | None:
+        """The sum with each absolute value as what it is of; None where its sign stays open."""
+        for variable, factor in form.terms:
+            term = self._asked.term(variable, self._attributes)
+            if isinstance(term, Magnitude):
+                low, high = between(term.form, of)
+                sign = 1 if low >= 0 else -1 if high <= 0 else 0
+                if sign == 0 and not self._vanishes(people, of, term.form):
+                    return None
+                rest = form - Linear.of({variable: factor}) + term.form.scaled(sign * factor)
+                return self._without_magnitudes(people, of, rest)
+        return form
+
+    def values(
+        self, people: Mapping[Who, Point], bits: int | None = None, digits: int = 24
+    ) -> Callable[[Variable], Ends]:
         """Two fractions that each variable lies between."""
 
         def of(variable: Variable) -> Ends:
@@ -63,6 +110,11 @@ class Exactly:
                 case Score(model=model):
                     scores = self._score(model, people[variable.who], bits)
                     return scores.values[0] - scores.errors[0], scores.values[0] + scores.errors[0]
+                case Probability() | Confidence() as term:
+                    point = people[variable.who]
+                    _, decided = self.settled(term.model, point)
+                    scores = self._score(term.model, point, bits)
+                    return chance_between(term, self._problem.models[term.model], scores, decided, digits)
                 case Magnitude(form=form):
                     return _magnitude(form, of)
 
@@ -108,7 +160,7 @@ def breach(problem: Problem, people: Mapping[Who, Point], exactly: Exactly | Non
     used = {
         (term.model, variable.who)
         for variable in _all_variables(asked)
-        if isinstance(term := asked.term(variable, len(problem.domain.attributes)), Decision | Score)
+        if isinstance(term := asked.term(variable, len(problem.domain.attributes)), Decision | Score | Chance)
     }
     return Breach(
         individuals=tuple(
@@ -161,16 +213,24 @@ def _in_files(
         term = asked.term(variable, len(problem.domain.attributes))
         if isinstance(term, Magnitude):
             return _magnitude(term.form, of)
-        if term is None or (file := files[term.model]) is None:
-            return plain(variable)
+        if term is None or isinstance(term, Confidence) or (file := files[term.model]) is None:
+            return plain(variable)  # how sure a model is, is a matter of exact arithmetic
         runtime, point = runtime_of(file), people[variable.who]
         if isinstance(term, Decision):
             number = Fraction(term.ranks[runtime.decide([point])[0]])
-        else:
-            number = Fraction(float(runtime.scores([point])[0, 0]))
-        return number, number
+            return number, number
+        number = Fraction(float(runtime.scores([point])[0, 0]))
+        if isinstance(term, Score) or gives_probability(file):
+            return number, number
+        score = Enclosed((number,), (Fraction(0),))
+        return chance_between(term, problem.models[term.model], score, None, _PRECISIONS[0][1])
 
     return lambda predicate: truth(predicate, of)
+
+
+def gives_probability(file: Deployed) -> bool:
+    """Whether the number of a file is the probability itself, and not what the logistic function is taken of."""
+    return file.readout is Readout.CHANNEL
 
 
 def _magnitude(form: Linear, of: Callable[[Variable], Ends]) -> Ends:

@@ -9,7 +9,8 @@ the rule ``probability >= q``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
@@ -17,6 +18,7 @@ from fairdsl.ir.declaration import ByAnswer, Highest, ModelDeclaration, WhenClas
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.question import Sure
 from fairdsl.semantics import errors
+from fairdsl.semantics.checked import CheckedModel
 from fairdsl.semantics.thresholds import check_share
 from fairdsl.syntax import tree
 
@@ -34,44 +36,68 @@ def called(node: tree.Expression, function: str) -> str | None:
 
 
 def read_sureness(
-    clauses: Sequence[tree.Clause], compare: tree.CompareClause, model: ModelDeclaration, reporter: Reporter
+    clauses: Sequence[tree.Clause],
+    individuals: Mapping[str, Who],
+    models: Mapping[str, CheckedModel | None],
+    main: str | None,
+    reporter: Reporter,
 ) -> tuple[Sure, ...]:
-    """What the ``when`` clauses ask, one entry each; whatever is wrong is reported and left out."""
-    found: dict[Who, Sure] = {}
-    for sure in _each(clauses, compare, model, reporter):
-        earlier = found.setdefault(sure.who, sure)
+    """What the ``when`` clauses ask, one entry each; whatever is wrong is reported and left out.
+
+    ``main`` is the model that ``confidence(a)`` alone is about, None where the property does not say.
+    """
+    found: dict[tuple[Who, str], Sure] = {}
+    for sure in _each(clauses, individuals, models, main, reporter):
+        earlier = found.setdefault((sure.who, sure.model), sure)
         if earlier is not sure and sure.span is not None and earlier.span is not None:
-            name = f"confidence({_names(compare)[sure.who]})"
+            name = sure.span.text.removeprefix("when").split(">")[0].strip()
             reporter.report(errors.declared_twice("condition", name, sure.span, earlier.span, word="written"))
     return tuple(found.values())
 
 
-def _names(compare: tree.CompareClause) -> dict[Who, str]:
-    return {Who.A: compare.first.text, Who.B: compare.second.text}
-
-
 def _each(
-    clauses: Sequence[tree.Clause], compare: tree.CompareClause, model: ModelDeclaration, reporter: Reporter
+    clauses: Sequence[tree.Clause],
+    individuals: Mapping[str, Who],
+    models: Mapping[str, CheckedModel | None],
+    main: str | None,
+    reporter: Reporter,
 ) -> Iterator[Sure]:
     for clause in clauses:
         if not isinstance(clause, tree.WhenClause):
             continue
         condition = clause.condition
-        who = _about(condition, compare)
-        if who is None or not isinstance(condition, tree.Comparison) or not isinstance(condition.right, tree.Number):
-            remedy = f"write `when confidence({compare.first.text}) >= 0.9`; a second line asks it of the other"
+        call, who = _about(condition, individuals)
+        if (
+            call is None
+            or who is None
+            or not isinstance(condition, tree.Comparison)
+            or not isinstance(condition.right, tree.Number)
+        ):
+            other = "; a second line asks it of the other" if len(individuals) > 1 else ""
+            remedy = f"write `when confidence({next(iter(individuals))}) >= 0.9`{other}"
             reporter.report(errors.demand_not_understood(condition.span, remedy))
-        elif _says_something(condition.relation, condition.right, model, reporter):
-            relation = Relation(condition.relation)
-            yield Sure(who=who, relation=relation, level=Fraction(condition.right.value), span=clause.span)
+            continue
+        owner = main if call.owner is None else call.owner.text
+        if owner is None:
+            help_text = f"write `{next(iter(models))}.{call.span.text}`"
+            reporter.report(errors.say_which("model", call.span, tuple(models), help_text))
+        elif owner not in models:
+            reporter.report(errors.unknown_declaration("model", owner, call.span, tuple(models)))
+        elif (model := models[owner]) is not None and _says_something(
+            condition.relation, condition.right, model.declaration, reporter
+        ):
+            level, relation = Fraction(condition.right.value), Relation(condition.relation)
+            yield Sure(who=who, relation=relation, level=level, model="" if owner == main else owner, span=clause.span)
 
 
-def _about(condition: tree.Expression, compare: tree.CompareClause) -> Who | None:
-    """Whom ``confidence(a) >= ...`` is about; None for any other condition."""
+def _about(condition: tree.Expression, individuals: Mapping[str, Who]) -> tuple[tree.Call | None, Who | None]:
+    """The call in ``confidence(a) >= ...``, and whom it is about; nothing for any other condition."""
     if not isinstance(condition, tree.Comparison) or condition.relation not in (">", ">="):
-        return None
-    name = called(condition.left, "confidence")
-    return next((who for who, known in _names(compare).items() if known == name), None)
+        return None, None
+    call = condition.left
+    if not isinstance(call, tree.Call):
+        return None, None
+    return call, individuals.get(called(replace(call, owner=None), "confidence") or "")
 
 
 def _says_something(relation: str, number: tree.Number, model: ModelDeclaration, reporter: Reporter) -> bool:

@@ -36,13 +36,14 @@ class DemandWords:
             lines = list(clauses_in_force(asked.pair, self.domain, asked.names))
         if asked.premise_text:
             lines.append(f"among (model outputs): {asked.premise_text}")
+        lines += [f"when {each}" for each in asked.when]
         return (*lines, *([f"under {self.under}"] if self.under else ()))
 
     def sentence(self, quantity: Quantity, threshold: Threshold | None) -> str:
         """The question as one English sentence."""
         told = f"`{self.question.text}` is true"
-        if self.question.premise_text:
-            told += f" wherever `{self.question.premise_text}` is"
+        if premise := " and ".join(self._premises):
+            told += f" wherever `{premise}` is"
         if quantity is Quantity.HOLDS:
             rows = "" if self.under is None else f", of those in the rows of `{self.under}`"
             return f"For {self._anybody}{rows}, {told}."
@@ -50,6 +51,10 @@ class DemandWords:
         bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
         among = "" if self.question.alone else f"for {self._anybody} "
         return f"{share} {self._units} for which {among}{told}{bound}."
+
+    @property
+    def _premises(self) -> tuple[str, ...]:
+        return (*filter(None, (self.question.premise_text,)), *self.question.when)
 
     @property
     def _anybody(self) -> str:
@@ -96,7 +101,7 @@ class DemandWords:
         parts = [] if asked.alone else pair_formula(asked.pair, self.domain, asked.names)
         if asked.alone and asked.pair.target != TRUE:
             parts.append(f"[{predicate_text(asked.pair.target, self.domain)}]")
-        parts += [f"[{asked.premise_text}]"] if asked.premise_text else []
+        parts += [f"[{each}]" for each in self._premises]
         if asked.alone and quantity is not Quantity.HOLDS and not self.drawn:
             every, met = (" and ".join(each) for each in (parts, [*parts, f"[{asked.text}]" if parts else asked.text]))
             bound = f" {threshold.relation.value} {threshold.text}" if threshold else ""

@@ -41,17 +41,6 @@ class FormulaReader:
 
     def read(self, node: tree.Expression | tree.SameDecision, question: Pair) -> Demanded | None:
         """Any formula over what models give, with the conditions on that in the targets as its premise."""
-        if question.sure:
-            place = question.sure[0].span or self.node.name.span
-            self.reporter.report(
-                errors.clause_out_of_place(
-                    "when",
-                    place,
-                    "how sure the model is counts where the same decision or a bounded gap of scores is required",
-                    "remove `when`, or write a property of its own",
-                )
-            )
-            return None
         outputs = Outputs(
             domain=self.model.domain,
             models=self.models,
@@ -89,18 +78,23 @@ class FormulaReader:
             if part is not None
             for one in ((Who.A, Who.B) if not self._alone and outputs.unowned(part) else (Who.EACH,))
         ]
+        sure = [outputs.surely(each) for each in question.sure]
         for name in outputs.named:
             if not self._same_domain(name, node.span):
                 return None
         return Demanded(
             names=tuple(name.text for name in self.compare.names),
             models=tuple(outputs.named),
-            pair=question,
+            pair=replace(question, sure=()),
             terms=tuple(outputs.terms),
             formula=formula,
-            premise=conjoin(*both),
+            given=conjoin(*both),
+            sure=conjoin(*sure),
             text=expression_text(written),
             premise_text=" and ".join(expression_text(part) for part in self.premises),
+            when=tuple(
+                expression_text(each.condition) for each in self.node.clauses if isinstance(each, tree.WhenClause)
+            ),
             span=node.span,
         )
 

@@ -12,9 +12,10 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.declaration import ModelDeclaration
-from fairdsl.ir.demand import Decision, Magnitude, Score, Term
+from fairdsl.ir.demand import Confidence, Decision, Magnitude, Probability, Score, Term
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Compare, Linear, Member, Not, Predicate, Relation, Variable, Who, substitute, variables
+from fairdsl.ir.question import Sure
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedModel
 from fairdsl.semantics.walk import walk
@@ -77,10 +78,12 @@ class Outputs:
     # ---- numbers -------------------------------------------------------------------------------
 
     def number(self, call: tree.Call) -> Linear | None:
-        """``score(a)``, ``new.score(a)``; None after a report for whatever is no number."""
-        if call.function.text == "score":
+        """``score(a)``, ``new.probability(a)``; None after a report for whatever is no number."""
+        if call.function.text in ("score", "probability"):
             place, who = self._model(call), self._who(call)
-            return None if place is None or who is None else self._column(Score(model=place), who)
+            if place is None or who is None:
+                return None
+            return self._column(Score(model=place) if call.function.text == "score" else Probability(model=place), who)
         if call.owner is None and call.function.text in self.models:
             declared = self.models[call.function.text]
             example = f" = {declared.declaration.outcomes[-1]}" if declared else " = ..."
@@ -94,16 +97,13 @@ class Outputs:
                 )
             )
             return None
-        if call.function.text == "probability":
+        if call.function.text == "confidence":
+            written = f"`when {call.span.text} >= 0.9`"
             self.reporter.report(
-                errors.demand_not_understood(
-                    call.span,
-                    "compare scores: `score(a)` is the number before the logistic function where the rule compares a "
-                    "probability, and where the file's output is the probability it is that",
-                )
+                errors.demand_not_understood(call.span, f"how sure a model is says who counts: write {written}")
             )
             return None
-        known = (*self.models, *(f"{name}.score" for name in self.models), "score", "abs")
+        known = (*self.models, *(f"{name}.score" for name in self.models), "score", "probability", "abs")
         self.reporter.report(errors.unknown_word("function", call.function.text, call.function.span, known))
         return None
 
@@ -118,6 +118,13 @@ class Outputs:
             self.reporter.report(errors.demand_not_understood(call.span, help_text))
             return None
         return self._column(Magnitude(form=form), Who.EACH)
+
+    def surely(self, sure: Sure) -> Compare:
+        """``confidence(a) >= level``, which was read before (:mod:`~fairdsl.semantics.confidence`)."""
+        name = sure.model or self.main
+        assert name is not None, "whose confidence it is was asked before"
+        left = self._column(Confidence(model=self.place_of(name)), sure.who)
+        return Compare(left=left - Linear(constant=sure.level), relation=sure.relation, span=sure.span)
 
     # ---- decisions -----------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Boolean, Category
 from fairdsl.ir.expr import Predicate, Who, conjoin, rename, variables
-from fairdsl.ir.question import Differ, Pair, Relaxation
+from fairdsl.ir.question import Differ, Pair, Relaxation, Sure
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.conditions import lower_condition
@@ -30,7 +30,7 @@ _MOST = 2
 #: Clauses that say what else may differ between two individuals.
 _EXCEPTIONS = (tree.WithinClause, tree.RegardlessClause)
 #: Clauses that need two individuals.
-_OF_TWO = (tree.DifferClause, *_EXCEPTIONS, tree.OtherwiseEqualClause, tree.WhenClause)
+_OF_TWO = (tree.DifferClause, *_EXCEPTIONS, tree.OtherwiseEqualClause)
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ class PairBuilder:
             relax=relax,
             target=target,
             pair_target=pair_target,
-            sure=read_sureness(self.node.clauses, self.compare, self.model.declaration, self.reporter),
+            sure=self._sure(),
             span=self.node.name.span,
         )
         if not self.reporter.has_errors:
@@ -154,10 +154,19 @@ class PairBuilder:
                         f"{self.compare.domain.text}` for a property about two",
                     )
                 )
-        question = Pair(differ=(), mode=Differ.ANY, target=self._conditions_on()[0], span=self.node.name.span)
+        question = Pair(
+            differ=(),
+            mode=Differ.ANY,
+            target=self._conditions_on()[0],
+            sure=self._sure(),
+            span=self.node.name.span,
+        )
         if not self.reporter.has_errors:
             check_among(question.target, self.model.domain, self.reporter)
         return question
+
+    def _sure(self) -> tuple[Sure, ...]:
+        return read_sureness(self.node.clauses, self._scope.individuals, self.models, self.main, self.reporter)
 
     def _differ(self) -> tuple[tuple[int, ...], Differ, dict[int, Span]]:
         clauses = [clause for clause in self.node.clauses if isinstance(clause, tree.DifferClause)]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from tests.demands.naive import VALUES, Model, Person
+from tests.demands.naive import VALUES, Model, Person, ruled
 from tests.models.model_files import network, node, saved
 from tests.models.tree_files import Branch, Leaf, Tree, regressor, tree_file
 
@@ -31,22 +31,13 @@ def read(one: Person) -> list[int]:
     return [value if isinstance(value, int) else VALUES[name].index(value) for name, value in one.items()]
 
 
-def declared(name: str, source: str, score: Callable[[Person], Any], random: Random) -> Model:
-    """A model that grants above 0, or from 0 on."""
-    strict = random.random() < 0.5
-    text = (
-        f"model {name} : P -> {{ reject < grant }}\n  from {source}\n  reads x, y, job, sex\n"
-        f"  grant when score {'>' if strict else '>='} 0\n"
-    )
+def declared(
+    name: str, source: str, score: Callable[[Person], Any], random: Random, *, by_chance: float = 0.4
+) -> Model:
+    """A model of a file, whose score is computed once for each individual."""
     of = cache(lambda *numbers: score(dict(zip(VALUES, numbers, strict=True))))
-
-    def known(one: Person) -> Any:
-        return of(*one.values())
-
-    def decide(one: Person) -> str:
-        return "grant" if known(one) > 0 or (known(one) == 0 and not strict) else "reject"
-
-    return Model(name, text, ("reject", "grant"), decide, known)
+    lines = f"from {source}\n  reads x, y, job, sex"
+    return ruled(name, lines, lambda one: of(*one.values()), random, by_chance=by_chance)
 
 
 def eighths(random: Random, count: int) -> list[Fraction]:
@@ -141,7 +132,7 @@ def black_box(name: str, random: Random, folder: Path) -> Model:
         (answer,) = session.run(None, {"x": np.array([read(one)], dtype=np.float32)})
         return Fraction(float(answer[0, 0]))
 
-    return declared(name, f'black_box "{path}"', score, random)
+    return declared(name, f'black_box "{path}"', score, random, by_chance=0)
 
 
 #: How each kind of model is drawn.

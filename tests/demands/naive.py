@@ -11,7 +11,9 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from random import Random
 
@@ -42,8 +44,8 @@ domain P {
 """
 
 
-#: A score or an attribute, with whose it is.
-_NAMED = re.compile(r"\w+\.score\(\w+\)|\b[ab]\.\w+")
+#: A score, a probability or an attribute, with whose it is.
+_NAMED = re.compile(r"\w+\.(?:score|probability)\(\w+\)|\b[ab]\.\w+")
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,14 @@ class Model:
     outcomes: tuple[str, ...]
     decide: Callable[[Person], str]
     score: Callable[[Person], Fraction] | None
+    #: The probability that the rule compares; None where it compares none.
+    chance: Callable[[Person], Fraction] | None = None
+
+    def confidence(self, one: Person) -> Fraction:
+        """The probability of the decision that is taken: of two outcomes the first is the one of low scores."""
+        assert self.chance is not None
+        chance = self.chance(one)
+        return chance if self.decide(one) == self.outcomes[1] else 1 - chance
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,7 @@ class Case:
     ordered: tuple[Said, ...]  # asked of the pair
     premises: tuple[Said, ...]
     demand: Said
+    sure: tuple[Said, ...] = ()
 
     def spec(self, *requires: str, under: str = "", law: str = "") -> str:
         """The spec, with these lines for the demands; asked ``under`` the distribution of that name, of a table or as
@@ -92,6 +103,7 @@ class Case:
             f"regardless of {name}" if by is None else f"within {by} in {name}" for name, by in self.relax.items()
         ]
         lines += [f"among {said.text}" for said in (*self.targets, *self.ordered, *self.premises)]
+        lines += [f"when {said.text}" for said in self.sure]
         lines += [f"under {under}"] if under else []
         lines += [f"require {require}" for require in requires]
         body = "\n".join(f"  {line}" for line in lines)
@@ -127,8 +139,9 @@ class Case:
         return True
 
     def asked(self) -> list[People]:
-        """Those of whom the premise is true."""
-        return [people for people in self.tuples() if all(said.of(people) for said in self.premises)]
+        """Those of whom the premise is true, and of whom models are as sure as is asked."""
+        asked = (*self.premises, *self.sure)
+        return [people for people in self.tuples() if all(said.of(people) for said in asked)]
 
     def share(self) -> Fraction | None:
         """The share of units in question that no tuple breaks; None where there is no unit in question."""
@@ -193,7 +206,7 @@ def case(random: Random, scored: Callable[[str, Random], Model] | None = None, *
     premises = (_output(random, names, models),) if random.random() < 0.3 else ()
     return Case(
         names, models, differ, random.choice(["any", "each"]), relax, targets, ordered, premises,
-        _formula(random, names, models, 2),
+        _formula(random, names, models, 2), _sure(random, names, models),
     )  # fmt: skip
 
 
@@ -232,7 +245,7 @@ def _scored(name: str, random: Random) -> Model:
     weights = {key: Fraction(random.randint(-4, 4), random.choice([1, 1, 2, 5])) for key in ("x", "y")}
     bonus, sexed = Fraction(random.randint(-3, 3)), Fraction(random.choice([0, 0, 1, -1, 2]))
     job = random.choice(VALUES["job"])
-    constant, relation = Fraction(random.randint(-4, 4)), random.choice([">", ">="])
+    constant = Fraction(random.randint(-4, 4))
 
     def score(one: Person) -> Fraction:
         total = constant + sum(weight * one[key] for key, weight in weights.items())  # type: ignore[operator]
@@ -240,11 +253,44 @@ def _scored(name: str, random: Random) -> Model:
 
     terms = [f"{_number(weight)} * {key}" for key, weight in weights.items()]
     terms += [f"{_number(bonus)} * (job = {job})", f"{_number(sexed)} * (sex = m)", _number(constant)]
-    text = f"model {name} : P -> {{ reject < grant }}\n  score = {' + '.join(terms)}\n  grant when score {relation} 0\n"
-    return Model(
-        name, text, ("reject", "grant"),
-        lambda one: "grant" if RELATIONS[relation](score(one), 0) else "reject", score,
-    )  # fmt: skip
+    return ruled(name, f"score = {' + '.join(terms)}", score, random)
+
+
+def ruled(
+    name: str, source: str, score: Callable[[Person], Fraction], random: Random, *, by_chance: float = 0.4
+) -> Model:
+    """A model that grants above a score of 0, or from it on; ``by_chance``, how often, by the logistic of its score."""
+    relation = random.choice([">", ">="])
+    rule, limit, chance = "score", Fraction(0), None
+    if random.random() < by_chance:
+        level = random.choice([Fraction(1, 2), Fraction(3, 10), Fraction(9, 10)])
+        rule, limit = "probability", _logarithm(level / (1 - level))
+
+        def chance(one: Person) -> Fraction:
+            return logistic(score(one))
+
+    shown = "0" if chance is None else f"{level * 100}%"
+    text = f"model {name} : P -> {{ reject < grant }}\n  {source}\n  grant when {rule} {relation} {shown}\n"
+
+    def decide(one: Person) -> str:
+        return "grant" if RELATIONS[relation](score(one), limit) else "reject"
+
+    return Model(name, text, ("reject", "grant"), decide, score, chance)
+
+
+@cache
+def logistic(score: Fraction) -> Fraction:
+    """``1 / (1 + exp(-score))``, to 40 digits: sums that are nearer to 0 have come out of equal terms."""
+    with localcontext() as context:
+        context.prec = 60
+        odds = (-(Decimal(score.numerator) / score.denominator)).exp()
+        return Fraction(round(1 / (1 + odds), 40))
+
+
+def _logarithm(number: Fraction) -> Fraction:
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction(round((Decimal(number.numerator) / number.denominator).ln(), 40))
 
 
 def _graded(name: str, random: Random) -> Model:
@@ -325,6 +371,24 @@ def _output(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -
     return Said(f"{left.text} {relation} {right.text}", lambda p: RELATIONS[relation](left.of(p), right.of(p)))
 
 
+def _sure(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -> tuple[Said, ...]:
+    """How sure a model has to be of its decision, of one or of both."""
+    known = [model for model in models if model.chance is not None]
+    if not known or random.random() < 0.6:
+        return ()
+    said: list[Said] = []
+    for who in random.sample(names, random.randint(1, len(names))):
+        model, relation = random.choice(known), random.choice([">", ">="])
+        level = random.choice([Fraction(7, 10), Fraction(95, 100)])
+        said.append(_surely(model, who, relation, level))
+    return tuple(said)
+
+
+def _surely(model: Model, who: str, relation: str, level: Fraction) -> Said:
+    text = f"{model.name}.confidence({who}) {relation} {level * 100}%"
+    return Said(text, lambda p: RELATIONS[relation](model.confidence(p[who]), level))
+
+
 def _sum(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -> Said:
     parts = [_term(random, names, models) for _ in range(random.choice([1, 1, 2]))]
     factors = [random.choice([1, 1, 2, 3]) for _ in parts]
@@ -340,8 +404,16 @@ def _sum(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -> S
 
 def _term(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -> Said:
     kind, who, model = random.randrange(4), random.choice(names), random.choice(models[:2])
-    scored = model.score
+    scored, chance = model.score, model.chance
     assert scored is not None
+    if chance is not None and random.random() < 0.4:
+        other = next((each for each in models if each is not model and each.chance is not None), model)
+        against, last = other.chance, names[-1]
+        assert against is not None
+        if kind <= 1 and (other is not model or last != who):
+            text = f"abs({model.name}.probability({who}) - {other.name}.probability({last}))"
+            return Said(f"10 * {text}", lambda p: 10 * abs(chance(p[who]) - against(p[last])))
+        return Said(f"{model.name}.probability({who})", lambda p: chance(p[who]))
     if kind <= 1:
         return Said(f"{model.name}.score({who})", lambda p: scored(p[who]))
     if kind == 2:

@@ -45,6 +45,10 @@ READ = {
     "one score above the other": two("new.score(a) >= new.score(b)"),
     "a sum of distances": two("abs(new.score(a) - new.score(b)) <= 3 * abs(a.age - b.age) + abs(a.oxygen - b.oxygen)"),
     "different decisions": two("not (new(a) = new(b)) or new(a) = yes"),
+    "a gap of probabilities": two("abs(new.probability(a) - new.probability(b)) <= 5%"),
+    "two models that are sure": one(
+        "new(a) = old(a)", "when old.confidence(a) >= 90%\n  when new.confidence(a) >= 80%"
+    ),
     "scores of one named model": two("new(a) = yes or score(a) < score(b)"),
 }
 
@@ -69,7 +73,8 @@ WRONG = {
     "nobody's attribute": two("new(a) = yes or age > 3 # error: E0414"),
     "nobody's distance": two("new.score(a) <= abs(age - 3) # error: E0414"),
     "nothing compared": two("new(a) = new(a) # error: E0414"),
-    "a probability": one("new(a) = yes or probability(a) >= 50% # error: E0414"),
+    "how sure a model is, demanded": one("new(a) = yes or new.confidence(a) >= 50% # error: E0414"),
+    "sure of what no line says": one("new(a) = old(a)", "when confidence(a) >= 90% # error: E0208"),
     "the same decision as nobody": one("same decision # error: E0414", "model new"),
     "differing from nobody": one("new(a) = yes", "differ in sex # error: E0413"),
     "a share of everything": one("share(new(a) = yes) >= 95 # error: E0303"),

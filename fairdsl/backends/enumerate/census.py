@@ -112,11 +112,11 @@ def take_census(
         points = grid.points(indices)
         settled = [settled_by(evaluator, points) for evaluator in evaluators]
         _note(census, pair, evaluators[0], points, settled[0], indices)
-        parts += [measured(points, settled)] if measure else []
+        parts += [measured(points, settled, problem.models, asked)] if measure else []
         observer.progress("enumerate", census.seen / everybody.size, f"{census.seen:,} individuals")
     if measure:
         nobody = np.zeros((0, len(problem.domain.attributes)))
-        empty = measured(nobody, [settled_by(evaluator, nobody) for evaluator in evaluators])
+        empty = measured(nobody, [settled_by(each, nobody) for each in evaluators], problem.models, asked)
         census.measured = joined(parts or [empty])
     return census
 

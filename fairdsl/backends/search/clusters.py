@@ -28,6 +28,7 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Sure
+from fairdsl.numerics.chances import approximate_odds_of
 from fairdsl.numerics.confidence import approximate_log_odds
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.rounding import float_below
@@ -128,12 +129,8 @@ class Clusters:
         valid = self._sampler.inside(flat).reshape(count, size)
         scores = [evaluator.approximate(flat) for evaluator in self.evaluators]
         outputs = tuple(
-            Outputs(
-                found[:, 0].reshape(count, size),
-                evaluator.approximate_decisions(found).reshape(count, size),
-                evaluator.margins(found).reshape(count, size),
-            )
-            for evaluator, found in zip(self.evaluators, scores, strict=True)
+            self._outputs(place, evaluator, found, (count, size))
+            for place, (evaluator, found) in enumerate(zip(self.evaluators, scores, strict=True))
         )
         places = self._places()
         by_tuple = Tuples(self._asked, members, outputs, places).kept()
@@ -143,6 +140,16 @@ class Clusters:
         one = int(self._sampler.rng.integers(len(outputs))) if len(outputs) > 1 else 0
         by_tuple[~self._comparable(members, valid, places)] = np.inf
         return Measured(members, valid, outputs[one].decisions, self.evaluators[one], places, by_tuple)
+
+    def _outputs(self, place: int, evaluator: Evaluator, found: FloatArray, shape: tuple[int, int]) -> Outputs:
+        """What one model makes of the members."""
+        decisions = evaluator.approximate_decisions(found)
+        odds = {
+            term: approximate_odds_of(term, evaluator.model, found, decisions).reshape(shape)
+            for term in self._asked.chances(place)
+        }
+        margins = evaluator.margins(found).reshape(shape)
+        return Outputs(found[:, 0].reshape(shape), decisions.reshape(shape), margins, odds)
 
     def _places(self) -> Mapping[Who, IntArray]:
         """The tuples of members that are looked at: all of them, or some."""

@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.demand import Decision, Demanded, Magnitude
+from fairdsl.ir.demand import Chance, Decision, Demanded, Magnitude
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who, conjoin
 
 __all__ = ["Outputs", "Tuples"]
@@ -35,6 +35,7 @@ class Outputs:
     scores: Floats  # [n, k], the first score
     decisions: Integers  # [n, k]
     margins: Floats  # [n, k]
+    odds: Mapping[Chance, Floats]  # [n, k], the logits of the probabilities that the demand names
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ class Tuples:
                 near = self._near(predicate)
                 return np.where(inside, 1.0, -1.0) * (1.0 if near is None else near)
             case Compare(left=left, relation=relation):
+                if (odds := self._odds(left)) is not None:
+                    return _distance(odds, relation)
                 total, near = self._total(left), self._near(predicate)
                 distance = _distance(total, relation)
                 if near is None:
@@ -89,10 +92,24 @@ class Tuples:
         if term is None:
             return self.members[:, who, variable.attribute]
         outputs = self.outputs[term.model]
+        if isinstance(term, Chance):
+            return 1 / (1 + np.exp(-outputs.odds[term][:, who]))
         if isinstance(term, Decision):
             ranks = np.array(term.ranks, dtype=np.float64)
             return ranks[np.maximum(outputs.decisions, 0)][:, who]
         return outputs.scores[:, who]
+
+    def _odds(self, form: Linear) -> Floats | None:
+        """Of one probability beside a number the distance of the logits, which tells more than that of the two."""
+        if len(form.terms) != 1:
+            return None
+        ((variable, factor),) = form.terms
+        term, level = self.asked.term(variable, self.members.shape[2]), -form.constant / factor
+        if not isinstance(term, Chance) or not 0 < level < 1:
+            return None
+        odds = self.outputs[term.model].odds[term][:, self.places[variable.who]]
+        above: Floats = odds - np.log(float(level / (1 - level)))
+        return above if factor > 0 else -above
 
     def _total(self, form: Linear) -> Floats:
         found = np.full(self._shape, float(form.constant))

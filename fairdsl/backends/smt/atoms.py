@@ -11,22 +11,22 @@ with equality where w is proportional to ``exp(d)``. So for every w the linear c
 ``sum of w_j (-d_j) >= ln(q / (1 - q)) + sum of w_j ln(1 / w_j)`` is *necessary*. With a single d it is the
 condition itself. A case begins with all weight on one outcome, once for each, and with equal weights; a candidate
 that meets these and of which the model is not sure is cut off by the condition that is tight there
-(:func:`tangent`). Logarithms are enclosed by rationals, and the lower end is taken: conditions stay necessary.
+(:meth:`Surely.cut`). Logarithms are enclosed by rationals, and the lower end is taken: conditions stay necessary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp, floor
 
-from fairdsl.ir.expr import Relation
+from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Model
 from fairdsl.ir.question import Sure
 from fairdsl.models.logit import logit
 
-__all__ = ["Atom", "decided", "exactly_linear", "sure_of", "tangent"]
+__all__ = ["Atom", "Surely", "decided", "exactly_linear", "spread", "sure_of"]
 
 Row = tuple[Fraction, ...]
 
@@ -54,6 +54,35 @@ class Atom:
         return value > 0 if self.strict else value >= 0
 
 
+@dataclass(frozen=True, slots=True)
+class Surely:
+    """That a model is as ``sure`` of its decision for an outcome as is asked.
+
+    Its scores are among those of all models, so many in all, from the ``first`` on.
+    """
+
+    model: Model
+    outcome: int
+    sure: Sure
+    first: int
+    width: int
+
+    def cut(self, a: Sequence[Fraction], b: Sequence[Fraction]) -> Atom:
+        """The necessary condition that is tight at two individuals' scores."""
+        of_a = self.sure.who is not Who.B
+        own = (a if of_a else b)[self.first : self.first + self.model.score_count]
+        return spread(_tangent(self.model, self.outcome, self.sure, own, of_a=of_a), self.first, self.width)
+
+
+def spread(atom: Atom, first: int, width: int) -> Atom:
+    """A condition on one model's scores as one on those of all."""
+
+    def row(own: Row) -> Row:
+        return tuple(own[at - first] if 0 <= at - first < len(own) else Fraction(0) for at in range(width))
+
+    return replace(atom, a=row(atom.a), b=row(atom.b))
+
+
 def decided(rule: DecisionRule, outcome: int, count: int, *, of_a: bool) -> tuple[Atom, ...] | None:
     """The inequalities of one individual's decision over ``count`` scores; None where the rule never decides so."""
     if isinstance(rule, ByHighest):
@@ -79,7 +108,7 @@ def exactly_linear(model: Model, wanted: Sequence[Sure]) -> bool:
     return all(isinstance(model.rule, ByThreshold) and sure.odds_against == 1 for sure in wanted)
 
 
-def tangent(model: Model, outcome: int, sure: Sure, scores: Sequence[Fraction], *, of_a: bool) -> Atom:
+def _tangent(model: Model, outcome: int, sure: Sure, scores: Sequence[Fraction], *, of_a: bool) -> Atom:
     """The necessary condition that is tight at the scores, but for the rounding of its weights."""
     rows = _rows(model, outcome)
     scale = _scale(model)

@@ -21,12 +21,12 @@ from fractions import Fraction
 from itertools import accumulate, product
 from typing import overload
 
-from fairdsl.backends.smt.atoms import Atom, exactly_linear, tangent
+from fairdsl.backends.smt.atoms import Atom, Surely, exactly_linear
 from fairdsl.backends.smt.region import Region, whole_region
 from fairdsl.backends.smt.ways import Way, breaking
-from fairdsl.ir.demand import Demanded
+from fairdsl.ir.demand import Chance, Demanded
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import TRUE, Predicate, Who, conjoin
+from fairdsl.ir.expr import TRUE, Predicate, conjoin
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair
@@ -49,14 +49,14 @@ _MOST_ATOMS = 200
 class Case:
     """One way to break the demand: inequalities over the scores, and the pairs it looks at.
 
-    ``outcomes`` are the decisions of a and b that the inequalities fix, None where they leave it open. ``number`` is
-    the case's place among those of the question, ``condition`` what the attributes meet beside what the question asks.
+    ``sure`` says of which decisions models are how sure, for which the inequalities are necessary. ``number`` is the
+    case's place among those of the question, ``condition`` what the attributes meet beside what the question asks.
     """
 
     title: str
     atoms: tuple[Atom, ...]
     region: Region
-    outcomes: tuple[int | None, int | None] = (None, None)
+    sure: tuple[Surely, ...] = ()
     number: int = 0
     condition: Predicate = TRUE
 
@@ -91,7 +91,7 @@ class Cases(Sequence[Case]):
         at = bisect_right(self._ends, number)
         way, parts = self.ways[at]
         groups, region = parts[number - self._ends[at]]
-        return Case(way.title + groups, way.atoms, region, way.outcomes, number, way.condition)
+        return Case(way.title + groups, way.atoms, region, way.sure, number, way.condition)
 
 
 def pair_of(problem: Problem) -> Pair:
@@ -105,7 +105,8 @@ def widened(problem: Problem) -> bool:
     """Whether some case admits more than the question: then only a replay can tell."""
     rules = [model.rule for model in problem.models]
     enclosed = any(isinstance(rule, ByThreshold) and rule.low != rule.high for rule in rules)
-    return enclosed or not exactly_linear(problem.model, pair_of(problem).sure)
+    chances = any(isinstance(term, Chance) for term in problem.demanded.terms)
+    return enclosed or chances or not exactly_linear(problem.model, pair_of(problem).sure)
 
 
 def cases(problem: Problem) -> Cases:
@@ -136,18 +137,10 @@ def refined(problem: Problem, case: Case, a: Point, b: Point) -> Case | None:
 
     None where no such condition is left: the model is sure of both as far as linear conditions tell.
     """
-    pair, model = pair_of(problem), problem.model
-    if len(case.atoms) >= _MOST_ATOMS or not model.rational:
+    if len(case.atoms) >= _MOST_ATOMS or not problem.model.rational:
         return None
-    scores = (exact_scores(model, a), exact_scores(model, b))
-    found = []
-    for sure in pair.sure:
-        of_a = sure.who is Who.A
-        outcome = case.outcomes[0 if of_a else 1]
-        if outcome is not None:
-            atom = tangent(model, outcome, sure, scores[0 if of_a else 1], of_a=of_a)
-            if not atom.met(*scores):
-                found.append(atom)
+    scores = (exact_scores(problem.model, a), exact_scores(problem.model, b))
+    found = [atom for atom in (sure.cut(*scores) for sure in case.sure) if not atom.met(*scores)]
     return replace(case, atoms=(*case.atoms, *found)) if found else None
 
 

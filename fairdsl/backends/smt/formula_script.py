@@ -2,23 +2,28 @@
 
 The script has every model that the demand names whole, once for each individual, the decisions as numbers, and the
 formula as it is. A threshold that is only enclosed leaves both decisions possible in between, so that ``unsat`` stays a
-proof.
+proof. So do probabilities: each is a number of which it is said, by the score, which of the levels that the formula
+compares it with it is above. Of how sure a model is, conditions stand that are necessary for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.atoms import Atom, sure_of
 from fairdsl.backends.smt.echo import mark
 from fairdsl.backends.smt.individuals import Individuals, declared
 from fairdsl.backends.smt.plain import scores, whole_model
 from fairdsl.backends.smt.terms import Term
-from fairdsl.ir.demand import Decision, Demanded, Magnitude
-from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, fold
-from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.ir.demand import Chance, Confidence, Decision, Demanded, Magnitude, Probability, Score
+from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, atoms, fold
+from fairdsl.ir.model import ByThreshold, Logits, Model
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Sure
+from fairdsl.models.logit import logit
+from fairdsl.numerics.chances import as_scores
 
 __all__ = ["formula_script", "premise_script"]
 
@@ -32,18 +37,21 @@ def formula_script(problem: Problem, asked: Demanded, name: str = "") -> str:
     """
     who = "an individual" if asked.alone else "a pair"
     comments = [f"; {name}: is there {who} that breaks the demand? unsat: the property holds."] if name else []
-    if any(isinstance(model.rule, ByThreshold) and model.rule.low != model.rule.high for model in problem.models):
+    rules = [model.rule for model in problem.models]
+    enclosed = any(isinstance(rule, ByThreshold) and rule.low != rule.high for rule in rules)
+    if enclosed or any(isinstance(term, Chance) for term in asked.terms):
         comments.append("; A threshold is known to lie in an interval, so sat must be confirmed by a replay.")
     script = _Script(problem, asked)
     lines = script.lines()
-    lines += [_assert(terms.negation(script.term(asked.formula))), "(check-sat)", script.question]
+    lines += [_assert(terms.negation(script.term(script.formula))), "(check-sat)", script.question]
     said = mark("\n".join([*comments, *lines]))
     return "\n".join([*comments, *_HEADER, f'(echo "{said}")', *lines]) + "\n"
 
 
 def premise_script(problem: Problem, asked: Demanded) -> str:
     """Whether the demand is about anybody: unsat only if it is about nobody."""
-    return "\n".join([*_HEADER, *_Script(problem, asked).lines(), "(check-sat)"]) + "\n"
+    script = _Script(problem, asked)
+    return "\n".join([*_HEADER, *script.lines(), "(check-sat)", script.question]) + "\n"
 
 
 class _Script:
@@ -55,6 +63,9 @@ class _Script:
         self._attributes = len(problem.domain.attributes)
         #: The individual's letter; of one individual everything is shared.
         self._letters = {Who.EACH: "a"} if asked.alone else {Who.A: "a", Who.B: "b"}
+        self._premise, self.formula = (
+            as_scores(part, asked, problem.models, self._attributes) for part in (asked.premise, asked.formula)
+        )
 
     @property
     def question(self) -> str:
@@ -74,7 +85,65 @@ class _Script:
             for letter in self._letters.values():
                 lines += whole_model(model, people, letter, prefix=f"m{place}.")
                 lines += self._decision(place, model, letter)
-        return [*lines, _assert(self.term(self._asked.premise))]
+        return [*lines, *self._probabilities(), _assert(self.term(self._premise))]
+
+    def _probabilities(self) -> Iterator[str]:
+        """Numbers for probabilities: above and below each level where the score is above and below its logit."""
+        levels: dict[Variable, set[Fraction]] = {}
+        for part in (self._premise, self.formula):
+            for atom in atoms(part):
+                for form in self._straight(atom.left) if isinstance(atom, Compare) else ():
+                    for variable, factor in form.terms:
+                        if isinstance(self._asked.term(variable, self._attributes), Probability):
+                            levels.setdefault(variable, set()).add(-form.constant / factor)
+        for variable, known in levels.items():
+            term = self._asked.term(variable, self._attributes)
+            assert isinstance(term, Probability)
+            symbol, score, logits = self._number(variable), self._score(term, variable), _logits(self._problem, term)
+            yield f"(declare-const {symbol} Real)"
+            yield _assert(f"(and (> {symbol} 0.0) (< {symbol} 1.0))")
+            for level in sorted(level for level in known if 0 < level < 1):
+                low, high = (terms.rational(limit / logits.scale) for limit in logit(level))
+                border = terms.rational(level)
+                if low == high:
+                    yield _assert(f"(= (= {score} {low}) (= {symbol} {border}))")
+                yield _assert(f"(=> (> {score} {high}) (> {symbol} {border}))")
+                yield _assert(f"(=> (< {score} {low}) (< {symbol} {border}))")
+
+    def _straight(self, form: Linear) -> Iterator[Linear]:
+        """The sums that a sum is without absolute values, and those that these are of."""
+        for variable, factor in form.terms:
+            term = self._asked.term(variable, self._attributes)
+            if isinstance(term, Magnitude):
+                yield from self._straight(term.form)
+                for sign in (1, -1):
+                    rest = form - Linear.of({variable: factor}) + term.form.scaled(sign * factor)
+                    yield from self._straight(rest)
+                return
+        yield form
+
+    def _score(self, term: Score | Probability, variable: Variable) -> Term:
+        letter = self._letters[variable.who]
+        return scores(self._problem.models[term.model], letter, prefix=f"m{term.model}.")[0]
+
+    def _sure(self, variable: Variable, term: Confidence, atom: Compare) -> Term:
+        """What is necessary for a model to be so sure of its decision."""
+        (_, factor), *_ = atom.left.terms
+        assert factor > 0, "how sure a model is, is compared with a level that it has to reach"
+        sure = Sure(who=variable.who, relation=atom.relation, level=-atom.left.constant / factor)
+        model, letter = self._problem.models[term.model], self._letters[variable.who]
+        found, decided = scores(model, letter, prefix=f"m{term.model}."), self._outcome(term.model, letter)
+        rule = model.rule
+        known = sorted({rule.granted, rule.otherwise}) if isinstance(rule, ByThreshold) else range(len(found))
+        return terms.disjunction(
+            terms.conjunction(
+                [
+                    f"(= {decided} {terms.integer(outcome)})",
+                    *(_necessary(each, found) for each in sure_of(model, outcome, (sure,), of_a=True)),
+                ]
+            )
+            for outcome in known
+        )
 
     def _decision(self, place: int, model: Model, letter: str) -> Iterator[str]:
         """The outcome's number, for each model and individual."""
@@ -118,6 +187,9 @@ class _Script:
                 symbol = self._number(variable)
                 return terms.disjunction(f"(= {symbol} {terms.rational(value)})" for value in sorted(values))
             case Compare(left=left, relation=relation):
+                for variable, _ in left.terms:
+                    if isinstance(term := self._asked.term(variable, self._attributes), Confidence):
+                        return self._sure(variable, term, atom)
                 return _relation(self._sum(left), relation, Fraction(0))
 
     def _sum(self, form: Linear) -> Term:
@@ -133,12 +205,27 @@ class _Script:
         letter = self._letters[variable.who]
         if term is None:
             return self._people.number(letter, variable.attribute)
-        if not isinstance(term, Decision):
-            return scores(self._problem.models[term.model], letter, prefix=f"m{term.model}.")[0]
+        if isinstance(term, Probability):
+            return f"p{term.model}.{letter}"
+        if isinstance(term, Score):
+            return self._score(term, variable)
+        assert isinstance(term, Decision), "how sure a model is, is no number of a sum"
         outcome, found = self._outcome(term.model, letter), terms.rational(Fraction(term.ranks[-1]))
         for place in reversed(range(len(term.ranks) - 1)):
             found = f"(ite (= {outcome} {place}) {terms.rational(Fraction(term.ranks[place]))} {found})"
         return found
+
+
+def _logits(problem: Problem, term: Probability) -> Logits:
+    logits = problem.models[term.model].logits
+    assert logits is not None, "a probability is one of a model that has them"
+    return logits
+
+
+def _necessary(atom: Atom, found: Sequence[Term]) -> Term:
+    """A condition on the scores of one individual."""
+    left = terms.total(terms.product(factor, score) for factor, score in zip(atom.a, found, strict=True) if factor)
+    return f"({'>' if atom.strict else '>='} {left} {terms.rational(-atom.constant)})"
 
 
 def _relation(left: Term, relation: Relation, right: Fraction) -> Term:

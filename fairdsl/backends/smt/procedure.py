@@ -15,7 +15,7 @@ from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.recover import carried, checked, is_violation, people_in
 from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
-from fairdsl.backends.smt.ways import UnsplitError
+from fairdsl.backends.smt.ways import UnsplitError, beyond_scores
 from fairdsl.backends.smt.worklist import Outcome
 from fairdsl.clock import Deadline, now
 from fairdsl.ir.demand import Demanded
@@ -57,6 +57,9 @@ def refusal(problem: Problem) -> Refusal | None:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
     if pair.sure and problem.model.logits is None:
         return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
+    if beyond_scores(problem):
+        why = "a probability is compared with more than a number, which no sum of scores says"
+        return Refusal(why=why, span=problem.demanded.span)
     for model in problem.models:
         if not model.rational:
             why = f"`{model.name}` has sigmoid or tanh units inside, and its arithmetic knows straight pieces only"

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.ir.alike import allows_none, apart, computed_alike
-from fairdsl.ir.demand import Decision, Demanded
+from fairdsl.ir.demand import Chance, Decision, Demanded
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold
@@ -54,7 +54,8 @@ def reach_of(problem: Problem, seconds: float) -> Reach:
     """How far proofs about the problem reach; nothing is known of models whose analysis takes long for the seconds."""
     model, pair = problem.model, pair_of(problem)
     weights = sum(layer.weight.floats.size for layer in model.layers)
-    if model.deployed is None or pair.sure or weights * _SECONDS_A_WEIGHT > seconds * _SHARE:
+    chances = any(isinstance(term, Chance) for term in problem.demanded.terms)
+    if model.deployed is None or pair.sure or chances or weights * _SECONDS_A_WEIGHT > seconds * _SHARE:
         return Reach()
     if isinstance(problem.question, Demanded) and not _of_decisions(problem.question):
         return Reach()

@@ -11,11 +11,11 @@ from fairdsl.backends.smt.engine import Job, Pool, Workers
 from fairdsl.backends.smt.recover import pair_in
 from fairdsl.backends.smt.script import admissible_script
 from fairdsl.clock import Deadline
-from fairdsl.ir.demand import Demanded
+from fairdsl.ir.demand import Chance, Demanded
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import narrow
-from fairdsl.replay import admissible, compares_somebody
+from fairdsl.replay import Exactly, compares_somebody, outside_of
 
 __all__ = ["compares_nobody"]
 
@@ -36,8 +36,8 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
         single = [sets[attribute].count == 1 for attribute in pair.differ]
         if any(values.count == 0 for values in sets) or (any(single) if pair.mode is Differ.EACH else all(single)):
             return True
-        if compares_somebody(problem):
-            return False
+    if compares_somebody(problem):
+        return False
     if (pair.sure or isinstance(problem.question, Demanded)) and not all(model.rational for model in problem.models):
         return None  # the solver's arithmetic knows straight pieces only
     used = Workers(1) if pool is None else pool
@@ -50,7 +50,7 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
         while not answers:
             answers = used.finished(deadline)
         found = answers[0][1]
-        if found.status == "sat" and pair.sure:
+        if found.status == "sat" and (pair.sure or any(isinstance(term, Chance) for term in problem.demanded.terms)):
             return False if _counts(problem, found.values) else None
         return {"unsat": True, "sat": False}.get(found.status)
     finally:
@@ -60,7 +60,9 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
 
 def _counts(problem: Problem, values: Mapping[str, str]) -> bool:
     """Whether the model is as sure of the solver's pair as is asked: the solver knows necessary conditions only."""
-    pair, found = pair_of(problem), pair_in(problem, values)
-    return found is not None and any(
-        admissible(pair, problem.domain, *ordered, problem.model) is None for ordered in (found, found[::-1])
-    )
+    asked, found = problem.demanded, pair_in(problem, values)
+    if found is None:
+        return False
+    orders = ([*found], [*found][::-1])
+    people = (dict(zip(asked.people, ordered, strict=False)) for ordered in orders)
+    return any(outside_of(problem, each) is None and Exactly(problem).meets(each) for each in people)

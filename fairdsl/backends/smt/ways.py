@@ -6,40 +6,48 @@ is then a disjunction of conjunctions of linear inequalities over these scores, 
 fixed outcome by outcome, absolute values by their sign, ``!=`` by the two sides. Conditions on attributes alone stay
 conditions. A formula of too many ways is one script.
 
-Where the question asks how sure the model is of an individual, a way fixes its decision and has conditions that are
-necessary for being sure of it (:mod:`~fairdsl.backends.smt.atoms`). Where (a, b) is admissible iff (b, a) is, a way
+Where the question asks how sure a model is of an individual, a way fixes its decision and has conditions that are
+necessary for being sure of it (:mod:`~fairdsl.backends.smt.atoms`). A probability that is compared with a number is a
+score that is compared with the enclosed logit of it, which no rational score is; sums of several probabilities are no
+sums of scores, and turned away (:func:`beyond_scores`). Where (a, b) is admissible iff (b, a) is, a way
 with a and b exchanged is met by the same pairs, so one of the two is enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fairdsl.backends.smt.atoms import Atom, decided, sure_of
-from fairdsl.ir.demand import Decision, Demanded, Magnitude, Score
-from fairdsl.ir.ensemble import Inputs
-from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who, conjoin, rename
-from fairdsl.ir.feature import AttributeInput, Input
-from fairdsl.ir.model import ByHighest, ByThreshold, Layer, Model
+from fairdsl.backends.smt.atoms import Atom, Surely, decided, spread, sure_of
+from fairdsl.backends.smt.broken import Broken, sides
+from fairdsl.backends.smt.together import side_by_side
+from fairdsl.ir.demand import Chance, Decision, Demanded, Magnitude, Probability, Score
+from fairdsl.ir.expr import (
+    And,
+    Compare,
+    Linear,
+    Member,
+    Not,
+    Or,
+    Predicate,
+    Relation,
+    Variable,
+    Who,
+    atoms,
+    conjoin,
+)
+from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair
+from fairdsl.ir.question import Pair, Sure
+from fairdsl.models.logit import logit
+from fairdsl.numerics.chances import as_scores
 
-__all__ = ["UnsplitError", "Way", "breaking", "comparable"]
+__all__ = ["UnsplitError", "Way", "beyond_scores", "breaking", "comparable"]
 
 #: A formula of more ways than this is one script. Decisions of two are worth more, however many outcomes there are.
 _MOST_WAYS = 256
-
-#: Who is decided about, and by which model.
-Deciding = tuple[int, Who]
-
-_OTHER = {Who.A: Who.B, Who.B: Who.A}
 
 
 class UnsplitError(Exception):
@@ -48,11 +56,11 @@ class UnsplitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A title, inequalities, the outcomes of a and b that they fix (of the first model), and a condition."""
+    """A title, inequalities, how sure models are of decisions that these fix, and a condition."""
 
     title: str
     atoms: tuple[Atom, ...]
-    outcomes: tuple[int | None, int | None]
+    sure: tuple[Surely, ...]
     condition: Predicate
 
 
@@ -69,7 +77,9 @@ def breaking(problem: Problem) -> tuple[Problem, list[Way]]:
             if asked.term(variable, len(problem.domain.attributes)) is None
         }
     )
-    model = _side_by_side(problem.models, attributes)
+    model = side_by_side(problem.models, attributes)
+    if model is None:
+        raise UnsplitError
     atoms = _Atoms(problem, asked, attributes)
     return replace(problem, model=model, others=()), [atoms.way(way) for way in ways]
 
@@ -80,52 +90,6 @@ def comparable(problem: Problem) -> list[Way]:
     return [_Atoms(problem, asked, ()).way(way) for way in _Ways(problem, asked).sure()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """Decisions that are fixed, forms that are above 0 (or at least 0, where not strict), and what attributes meet."""
-
-    outcomes: Mapping[Deciding, int] = field(default_factory=dict)
-    forms: tuple[tuple[Linear, bool], ...] = ()
-    conditions: tuple[Predicate, ...] = ()
-
-    def with_other(self, other: _Way) -> _Way | None:
-        """Both together; None where they fix a decision differently."""
-        if any(self.outcomes.get(key, outcome) != outcome for key, outcome in other.outcomes.items()):
-            return None
-        return _Way(
-            {**self.outcomes, **other.outcomes},
-            tuple(dict.fromkeys((*self.forms, *other.forms))),
-            tuple(dict.fromkeys((*self.conditions, *other.conditions))),
-        )
-
-    @property
-    def key(self) -> Hashable:
-        """The same of ways that are met by the same pairs, whatever the order of their parts."""
-        return frozenset(self.outcomes.items()), frozenset(self.forms), frozenset(self.conditions)
-
-    @property
-    def exchanged(self) -> _Way:
-        """The way with a and b exchanged."""
-        return _Way(
-            {(model, _OTHER[who]): outcome for (model, who), outcome in self.outcomes.items()},
-            tuple((form.renamed(_OTHER), strict) for form, strict in self.forms),
-            tuple(rename(condition, _OTHER) for condition in self.conditions),
-        )
-
-    @property
-    def needed(self) -> _Way:
-        """The way without forms that others of it imply."""
-        return replace(self, forms=tuple(one for one in self.forms if not any(_implies(o, one) for o in self.forms)))
-
-
-def _implies(one: tuple[Linear, bool], other: tuple[Linear, bool]) -> bool:
-    """Whether the other is true, and another one, wherever the one is: the same sum with a greater constant."""
-    (form, strict), (wider, strictly) = one, other
-    if form.terms != wider.terms or one == other:
-        return False
-    return form.constant < wider.constant or (form.constant == wider.constant and strict and not strictly)
-
-
 class _Ways:
     """The ways of predicates to be true, or false."""
 
@@ -134,26 +98,30 @@ class _Ways:
         self._attributes = len(problem.domain.attributes)
         self._of_pairs = isinstance(problem.question, Pair)
 
-    def broken(self) -> list[_Way]:
+    def broken(self) -> list[Broken]:
         """Those in which the demand is broken; of two that are met by the same pairs exchanged, the later."""
         asked = self._asked
-        ways = self._joined([self.sure(), self.of(asked.premise, wanted=True), self.of(asked.formula, wanted=False)])
+        premise, formula = (
+            as_scores(part, asked, self._problem.models, self._attributes) for part in (asked.premise, asked.formula)
+        )
+        ways = self._joined([self.sure(), self.of(premise, wanted=True), self.of(formula, wanted=False)])
         ways = [way.needed for way in ways]
         if asked.alone or not asked.pair.symmetric:
             return ways
         last = {way.key: place for place, way in enumerate(ways)}
         return [way for place, way in enumerate(ways) if last.get(way.exchanged.key, place) <= place]
 
-    def sure(self) -> list[_Way]:
+    def sure(self) -> list[Broken]:
         """What can be decided of those whom the model has to be sure of."""
         wanted = [who for who in self._asked.people if self._asked.pair.sure_of(who)]
         known = _outcomes_of(self._problem.model)
+        asked = tuple((0, sure) for sure in self._asked.pair.sure)
         return [
-            _Way({(0, who): outcome for who, outcome in zip(wanted, outcomes, strict=True)})
+            Broken({(0, who): outcome for who, outcome in zip(wanted, outcomes, strict=True)}, asked)
             for outcomes in product(known, repeat=len(wanted))
         ]
 
-    def of(self, predicate: Predicate, *, wanted: bool) -> list[_Way]:
+    def of(self, predicate: Predicate, *, wanted: bool) -> list[Broken]:
         """Those in which the predicate is as wanted."""
         match predicate:
             case Not(part):
@@ -166,9 +134,9 @@ class _Ways:
             case Member(variable=variable, values=values):
                 term = self._asked.term(variable, self._attributes)
                 if not isinstance(term, Decision):
-                    return [_Way(conditions=(predicate if wanted else Not(predicate),))]
+                    return [Broken(conditions=(predicate if wanted else Not(predicate),))]
                 return [
-                    _Way({(term.model, variable.who): outcome})
+                    Broken({(term.model, variable.who): outcome})
                     for outcome in self._outcomes(term)
                     if (term.ranks[outcome] in values) is wanted
                 ]
@@ -176,14 +144,14 @@ class _Ways:
                 relation = relation if wanted else relation.negated
                 return self._few([way for each in self._resolved(left) for way in self._compared(*each, relation)])
 
-    def _joined(self, each: Sequence[list[_Way]]) -> list[_Way]:
-        found = [_Way()]
+    def _joined(self, each: Sequence[list[Broken]]) -> list[Broken]:
+        found = [Broken()]
         for ways in each:
             pairs = (one.with_other(other) for one in found for other in ways)
             found = self._few([way for way in pairs if way is not None])
         return found
 
-    def _few(self, ways: list[_Way]) -> list[_Way]:
+    def _few(self, ways: list[Broken]) -> list[Broken]:
         if len(ways) > _MOST_WAYS and not self._of_pairs:
             raise UnsplitError
         return ways
@@ -192,14 +160,14 @@ class _Ways:
         """The outcomes that the model's rule can have."""
         return _outcomes_of(self._problem.models[term.model])
 
-    def _resolved(self, form: Linear) -> Iterator[tuple[_Way, Linear]]:
+    def _resolved(self, form: Linear) -> Iterator[tuple[Broken, Linear]]:
         """The sum without decisions and absolute values, and what is fixed for that."""
         for variable, factor in form.terms:
             term = self._asked.term(variable, self._attributes)
             rest = form - Linear.of({variable: factor})
             if isinstance(term, Decision):
                 for outcome in self._outcomes(term):
-                    fixed = _Way({(term.model, variable.who): outcome})
+                    fixed = Broken({(term.model, variable.who): outcome})
                     yield from self._with(fixed, rest + Linear(constant=factor * term.ranks[outcome]))
                 return
             if isinstance(term, Magnitude):
@@ -209,14 +177,14 @@ class _Ways:
                         for signed in self._compared(way, known, Relation.GE):
                             yield from self._with(signed, rest + known.scaled(factor))
                 return
-        yield _Way(), form
+        yield Broken(), form
 
-    def _with(self, fixed: _Way, form: Linear) -> Iterator[tuple[_Way, Linear]]:
+    def _with(self, fixed: Broken, form: Linear) -> Iterator[tuple[Broken, Linear]]:
         for way, known in self._resolved(form):
             if (both := fixed.with_other(way)) is not None:
                 yield both, known
 
-    def _compared(self, way: _Way, form: Linear, relation: Relation) -> Iterator[_Way]:
+    def _compared(self, way: Broken, form: Linear, relation: Relation) -> Iterator[Broken]:
         """The ways in which a sum of scores and attributes compares so with 0."""
         if all(self._asked.term(variable, self._attributes) is None for variable, _ in form.terms):
             if form.terms:
@@ -224,21 +192,69 @@ class _Ways:
             elif relation.compares(form.constant, Fraction(0)):
                 yield way
             return
+        if (chance := self._chance_in(form)) is not None:
+            yield from self._chances(way, *chance, form, relation)
+            return
         opposite = form.scaled(Fraction(-1))
         strict = relation in (Relation.GT, Relation.LT, Relation.NE)
-        up, down = (form, strict), (opposite, strict)
-        match relation:
-            case Relation.GT | Relation.GE:
-                choices = [(up,)]
-            case Relation.LT | Relation.LE:
-                choices = [(down,)]
-            case Relation.NE:
-                choices = [(up,), (down,)]
-            case Relation.EQ:
-                yield replace(way, forms=(*way.forms, up, down))
-                return
-        for chosen in choices:
+        for chosen in sides(relation, (form, strict), (opposite, strict)):
             yield replace(way, forms=(*way.forms, *chosen))
+
+    def _chance_in(self, form: Linear) -> tuple[Variable, Chance] | None:
+        """The one probability that a form is about."""
+        for variable, _ in form.terms:
+            if isinstance(term := self._asked.term(variable, self._attributes), Chance):
+                return variable, term
+        return None
+
+    def _chances(
+        self, way: Broken, variable: Variable, term: Chance, form: Linear, relation: Relation
+    ) -> Iterator[Broken]:
+        """The ways in which a probability compares so with a number; what is asked of scores is necessary for it."""
+        ((_, factor),) = form.terms
+        level, relation = -form.constant / factor, relation if factor > 0 else relation.mirrored
+        if not 0 < level < 1:  # a probability only comes near its ends
+            if relation.compares(Fraction(1, 2), level):
+                yield way
+            return
+        model = self._problem.models[term.model]
+        if isinstance(term, Probability):
+            score = Variable(self._attributes + self._asked.terms.index(Score(model=term.model)), variable.who)
+            assert model.logits is not None, "a probability is one of a model that has them"
+            low, high = (limit / model.logits.scale for limit in logit(level))
+            one = Linear.of({score: Fraction(1)})
+            # No score is a logit that is only enclosed, so it is beyond an end where it is beyond the logit.
+            at = low == high and relation.compares(Fraction(0), Fraction(0))
+            up, down = (one - Linear(constant=low), not at), (Linear(constant=high) - one, not at)
+            yield from (replace(way, forms=(*way.forms, *forms)) for forms in sides(relation, up, down))
+        else:
+            for outcome in _outcomes_of(model):
+                fixed = Broken({(term.model, variable.who): outcome}, self._surely(term, variable.who, relation, level))
+                if (both := way.with_other(fixed)) is not None:
+                    yield both
+
+    def _surely(self, term: Chance, who: Who, relation: Relation, level: Fraction) -> tuple[tuple[int, Sure], ...]:
+        """How sure a model has to be; of less than that nothing is asked but the decision."""
+        if relation not in (Relation.GT, Relation.GE):
+            return ()
+        return ((term.model, Sure(who=who, relation=relation, level=level)),)
+
+
+def beyond_scores(problem: Problem) -> bool:
+    """Whether a probability is compared with more than a number, so that no sum of scores says as much."""
+    asked, attributes = problem.demanded, len(problem.domain.attributes)
+
+    def named(form: Linear) -> Iterator[Variable]:
+        for variable, _ in form.terms:
+            term = asked.term(variable, attributes)
+            yield from named(term.form) if isinstance(term, Magnitude) else (variable,)
+
+    predicates = (as_scores(part, asked, problem.models, attributes) for part in (asked.premise, asked.formula))
+    compared = (set(named(atom.left)) for part in predicates for atom in atoms(part) if isinstance(atom, Compare))
+    return any(
+        len(each) > 1 and any(isinstance(asked.term(variable, attributes), Chance) for variable in each)
+        for each in compared
+    )
 
 
 def _outcomes_of(model: Model) -> Sequence[int]:
@@ -257,26 +273,29 @@ class _Atoms:
         self._width = sum(counts) + len(attributes)
         self._place = {attribute: sum(counts) + place for place, attribute in enumerate(attributes)}
 
-    def way(self, way: _Way) -> Way:
+    def way(self, way: Broken) -> Way:
         """The way as it is asked about."""
-        first, second = (way.outcomes.get((0, who)) for who in (self._asked.people[0], Who.B))
-        return Way(self._title(way), self._of(way), (first, second), conjoin(*way.conditions))
+        sure = (
+            Surely(self._problem.models[at], way.outcomes[at, sure.who], sure, self._first[at], self._width)
+            for at, sure in way.sure
+        )
+        return Way(self._title(way), self._of(way), tuple(sure), conjoin(*way.conditions))
 
-    def _of(self, way: _Way) -> tuple[Atom, ...]:
+    def _of(self, way: Broken) -> tuple[Atom, ...]:
         """The inequalities of the decisions, of being sure of them, and the forms."""
         found: list[Atom] = []
         for (place, who), outcome in way.outcomes.items():
             model, of_a = self._problem.models[place], who is not Who.B
             own = decided(model.rule, outcome, model.score_count, of_a=of_a)
             assert own is not None, "only outcomes that the rule has are tried"
-            if place == 0:
-                own += sure_of(model, outcome, self._asked.pair.sure_of(who), of_a=of_a)
-            found += [replace(atom, a=self._spread(atom.a, place), b=self._spread(atom.b, place)) for atom in own]
+            wanted = [sure for asked, sure in way.sure if (asked, sure.who) == (place, who)]
+            own += sure_of(model, outcome, wanted, of_a=of_a)
+            found += [spread(atom, self._first[place], self._width) for atom in own]
         found += [self._atom(form, strict=strict) for form, strict in way.forms]
         # Where attributes alone decide, nothing is asked of scores: bounds and scripts have something that is true.
         return tuple(found) or (self._atom(Linear(constant=Fraction(1)), strict=False),)
 
-    def _title(self, way: _Way) -> str:
+    def _title(self, way: Broken) -> str:
         """The way in words: how scores compare, and whom the models decide how about."""
         named, several = dict(zip(self._asked.people, self._asked.names, strict=True)), len(self._problem.models) > 1
         decisions = (
@@ -304,11 +323,6 @@ class _Atoms:
             return f"{model}score({who})"
         return f"{who}.{self._problem.domain.attributes[variable.attribute].name}"
 
-    def _spread(self, row: Sequence[Fraction], place: int) -> tuple[Fraction, ...]:
-        """Factors of one model's scores among those of all."""
-        start = self._first[place]
-        return tuple(row[at - start] if 0 <= at - start < len(row) else Fraction(0) for at in range(self._width))
-
     def _atom(self, form: Linear, *, strict: bool) -> Atom:
         rows = {True: [Fraction(0)] * self._width, False: [Fraction(0)] * self._width}
         for variable, factor in form.terms:
@@ -317,78 +331,3 @@ class _Atoms:
             at = self._place[variable.attribute] if term is None else self._first[term.model]
             rows[variable.who is not Who.B][at] += factor
         return Atom(tuple(rows[True]), tuple(rows[False]), form.constant, strict)
-
-
-# ---- one model of all ----------------------------------------------------------------------------
-
-
-def _side_by_side(models: Sequence[Model], attributes: Sequence[int]) -> Model:
-    """One model whose scores are those of all, and the attributes; UnsplitError where two have trees as arrays."""
-    if len(models) == 1 and not attributes:
-        return models[0]
-    trees = [model for model in models if model.ensemble is not None]
-    if len(trees) > 1:
-        raise UnsplitError
-    listed: list[Input] = [item for model in models for item in model.listed]
-    listed += [AttributeInput(attribute) for attribute in attributes]
-    inputs: Sequence[Input] = tuple(listed)
-    if trees and trees[0].ensemble is not None:
-        inputs = Inputs(listed, trees[0].ensemble)
-    depth = max(len(model.layers) for model in models)
-    layers: list[Layer] = []
-    for level in range(depth):
-        blocks, columns, start = list[Layer](), list[NDArray[np.intp]](), 0
-        for model in models:
-            block = _block(model, level)
-            width = len(model.listed) if level == 0 else block.weight.shape[1]
-            own = np.arange(start, start + width)
-            start += width
-            if level == 0 and model.ensemble is not None:
-                own = np.concatenate([own, np.arange(len(listed), len(inputs))])
-            blocks.append(block)
-            columns.append(own)
-        for _ in attributes:
-            blocks.append(_identity(1))
-            columns.append(np.arange(start, start + 1))
-            start += 1
-        layers.append(_diagonal(blocks, columns, len(inputs) if level == 0 else start))
-    groups: list[tuple[int, ...]] = []
-    start = 0
-    for model in models:
-        groups += [tuple(start + place for place in group) for group in model.groups]
-        start += len(model.listed)
-    return Model(
-        name=", ".join(model.name for model in models),
-        outcomes=(),
-        inputs=inputs,
-        layers=tuple(layers),
-        rule=ByHighest(),
-        groups=tuple(groups),
-    )
-
-
-def _block(model: Model, level: int) -> Layer:
-    """A model's layer; behind its last one its scores ride along."""
-    return model.layers[level] if level < len(model.layers) else _identity(model.score_count)
-
-
-def _identity(width: int) -> Layer:
-    one = ExactArray.from_floats(np.ones(width))
-    return Layer(weight=ExactArray.from_floats(np.eye(width)), bias=ExactArray.from_floats(np.zeros(width)), slope=one)
-
-
-def _diagonal(blocks: Sequence[Layer], columns: Sequence[NDArray[np.intp]], width: int) -> Layer:
-    """The layers as one, each reading its own columns."""
-    exact = all(block.weight.is_float for block in blocks)
-    weight = np.zeros((sum(block.width for block in blocks), width), dtype=np.float64 if exact else object)
-    if not exact:
-        weight[:] = Fraction(0)
-    row = 0
-    for block, own in zip(blocks, columns, strict=True):
-        weight[row : row + block.width, own] = block.weight.floats if exact else block.weight.exact
-        row += block.width
-    return Layer(
-        weight=ExactArray.from_floats(weight) if exact else ExactArray.from_fractions(weight),
-        bias=ExactArray.joined([block.bias for block in blocks]),
-        slope=ExactArray.joined([block.slope for block in blocks]),
-    )
