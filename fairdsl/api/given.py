@@ -96,6 +96,7 @@ def _add_model(found: Given, name: str, model: Any) -> None:
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.given.errors import not_usable
     from fairdsl.models.from_estimators import NotExportedError, is_estimator, onnx_of
+    from fairdsl.models.from_frameworks import writer_of
     from fairdsl.models.from_sessions import content_of_session, is_session
 
     if isinstance(model, str | PathLike):
@@ -109,6 +110,10 @@ def _add_model(found: Given, name: str, model: Any) -> None:
             content = model.SerializeToString()
         elif is_session(model):
             content = content_of_session(model)
+        elif (write := writer_of(model)) is not None:
+            content = write()
+            if is_estimator(model):
+                found.estimators[name] = model
         elif is_estimator(model):
             content, found.estimators[name] = onnx_of(model, name, by_name=True), model
     except NotExportedError as problem:
@@ -121,7 +126,9 @@ def _add_model(found: Given, name: str, model: Any) -> None:
         found.callables[name] = model
     else:
         reason = f"it is of the type `{type(model).__module__}.{type(model).__name__}`"
-        help_text = "give a path, an estimator of scikit-learn, an onnxruntime session, an ONNX model, or a function"
+        help_text = (
+            "give a path, an estimator, a booster, a module, an onnxruntime session, an ONNX model, or a function"
+        )
         raise DiagnosticError(not_usable(f"`models[{name!r}]`", reason, help_text))
 
 
@@ -151,7 +158,7 @@ def _held_against(
 ) -> Iterator[Diagnostic]:
     from fairdsl.api.specs import agreement
     from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.given.errors import not_the_estimator
+    from fairdsl.given.errors import not_the_estimator, rows_decided_otherwise
     from fairdsl.given.tables import cells_of, csv_of
     from fairdsl.models.from_estimators import feature_names
     from fairdsl.semantics import front_end
@@ -175,8 +182,10 @@ def _held_against(
         found = agreement(
             what.spec, data=path, column=_PREDICTED, model=model, models=what.models, let=let, share=_TOLERATED
         )
+    said = f"of {found.rows:,} rows of `{name}`, {found.rows - found.agreeing:,} are decided otherwise"
     if not found.kept:
-        said = f"of {found.rows:,} rows of `{name}`, {found.rows - found.agreeing:,} are decided otherwise"
         help_text = "compare the decision clause with the estimator's `classes_`, and `reads` with its columns"
         raise DiagnosticError(not_the_estimator(model, said, help_text))
+    if found.disagreements:
+        yield rows_decided_otherwise(model, said, found.disagreements[0].in_words())
     yield from found.findings

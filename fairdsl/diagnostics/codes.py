@@ -221,6 +221,7 @@ _APPROXIMATION: dict[str, str] = {
     "W0705": "a distribution with more probabilities than rows",
     "W0706": "protected values that no row has",
     "W0707": "a file that is asked as a black box, for it cannot be read",
+    "W0709": "single rows that an estimator's file decides otherwise than its predict",
 }
 
 _SMELLS: dict[str, str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["not_a_table", "not_the_estimator", "not_usable"]
+__all__ = ["not_a_table", "not_the_estimator", "not_usable", "rows_decided_otherwise"]
 
 
 def not_a_table(what: str, reason: str, help_text: str) -> Diagnostic:
@@ -37,4 +37,15 @@ def not_the_estimator(model: str, said: str, help_text: str) -> Diagnostic:
         notes=(said,),
         why="a verdict about a file says nothing of an estimator that decides otherwise",
         help=help_text,
+    )
+
+
+def rows_decided_otherwise(model: str, said: str, first: str) -> Diagnostic:
+    """W0709: the file that an estimator became decides single rows otherwise than the estimator."""
+    return Diagnostic(
+        code="W0709",
+        title=f"the file of `{model}` decides single rows otherwise than its `predict`",
+        notes=(said, first),
+        why="the file is what is verified, and whoever lies on a threshold may be decided otherwise by float32",
+        help="deploy the file, and not the estimator, if these rows matter",
     )

@@ -32,7 +32,7 @@ def is_estimator(given: object) -> bool:
 
 def feature_names(estimator: Any) -> tuple[str, ...] | None:
     """The columns that it was fitted on; None where that was a matrix."""
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", getattr(estimator, "feature_names_", None))  # so CatBoost calls it
     return None if names is None else tuple(str(name) for name in names)
 
 

@@ -22,7 +22,12 @@ from fairdsl.cli.app import cli
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(?P<language>python|console)\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 #: Pages, and the libraries that their readers have.
-PAGES = {"predictions.md": (), "scikit-learn.md": ("sklearn", "skl2onnx")}
+PAGES = {
+    "predictions.md": (),
+    "scikit-learn.md": ("sklearn", "skl2onnx"),
+    "boosters.md": ("pandas", "sklearn", "xgboost"),
+    "pytorch.md": ("torch", "onnxscript"),
+}
 #: Pages that lead to a result, by commands alone.
 WALKS = ("practitioner.md", "auditor.md", "researcher.md")
 _COMMAND = re.compile(r"^\$ fairdsl (?P<arguments>.*)\n(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)

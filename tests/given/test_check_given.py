@@ -83,6 +83,11 @@ def test_columns_are_bound_by_name_and_predict_is_held_against_the_file(monkeypa
     assert judged(report)["blind"] == "violated"
     assert [finding.code for finding in report.diagnostics] == []
     predict = LogisticRegression.predict
+    one = np.arange(len(frame)) == 7
+    monkeypatch.setattr(LogisticRegression, "predict", lambda self, given: predict(self, given) ^ one)
+    (finding,) = fairdsl.check(SPEC, models={"approve": turned}, data={"test": frame}).diagnostics
+    assert finding.code == "W0709"
+    assert "of 200 rows of `test`, 1 are decided otherwise" in finding.notes
     monkeypatch.setattr(LogisticRegression, "predict", lambda self, given: 1 - predict(self, given))
     with pytest.raises(fairdsl.SpecError, match="E0683"):
         fairdsl.check(SPEC, models={"approve": turned}, data={"test": frame})

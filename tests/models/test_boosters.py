@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.declaration import Highest, WhenClass, WhenProbability, WhenScore
@@ -17,6 +19,7 @@ from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Intege
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import Model
 from fairdsl.models.boosters import library_of
+from fairdsl.models.boosters.forest import of_nearest_float32
 from fairdsl.models.boosters.ubj import decode_ubj
 from fairdsl.models.load import load_model
 from fairdsl.numerics.evaluate import BatchEvaluator
@@ -56,6 +59,50 @@ def test_every_file_gives_what_its_library_gave(name: str) -> None:
     scores = settled.scores
     mine = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) if grades else 1 / (1 + np.exp(-scores))
     assert np.allclose(mine, shares if grades else shares[:, 1:], atol=2e-7)
+
+
+@given(
+    relation=st.sampled_from([Relation.LT, Relation.GT]),
+    threshold=st.floats(-(2.0**126), 2.0**126, width=32).map(np.float32),
+    steps=st.integers(-3, 3),
+    further=st.integers(-2, 2),
+    half=st.booleans(),
+)
+def test_the_library_rounds_what_it_is_given(
+    relation: Relation, threshold: np.float32, steps: int, further: int, half: bool
+) -> None:
+    """Numbers around the threshold and around the middles between float32 numbers, against rounding them."""
+    bits = np.float32(threshold)
+    for _ in range(abs(steps)):
+        bits = np.nextafter(bits, np.float32(np.copysign(np.inf, steps)))
+    number = float(bits)
+    if half:
+        number = (number + float(np.nextafter(bits, np.float32(np.inf)))) / 2
+    for _ in range(abs(further)):
+        number = float(np.nextafter(number, np.copysign(np.inf, further)))
+    test, border = of_nearest_float32(relation, threshold)
+    rounded = Fraction(float(np.float32(number)))
+    assert test.compares(Fraction(number), Fraction(border)) == relation.compares(rounded, Fraction(float(threshold)))
+
+
+def test_whoever_is_on_a_threshold_goes_where_the_library_sends_him() -> None:
+    """46.7 is 46.70000076 to XGBoost: a decimal that a threshold was made of is not below it."""
+    document = json.loads((FILES / "xgboost.json").read_text())
+    feature = document["learner"]["feature_names"].index("income")
+    borders = {
+        np.float32(number)
+        for tree in document["learner"]["gradient_booster"]["model"]["trees"]
+        for left, split, number in zip(
+            tree["left_children"], tree["split_indices"], tree["split_conditions"], strict=True
+        )
+        if left >= 0 and split == feature
+    }
+    written = np.array([[float(str(border)), 3, 40, 1] for border in borders])
+    rounded = np.array([[float(border), 3, 40, 1] for border in borders])
+    assert (written != rounded).any()
+    model = load(FILES / "xgboost.json", WhenClass.of(1, 1, SPAN))
+    scores = [BatchEvaluator(model).settled(rows).scores for rows in (written, rounded)]
+    assert np.array_equal(*scores)
 
 
 @pytest.mark.parametrize("name", ["xgboost.json", "lightgbm_forest.txt", "catboost_categories.json"])

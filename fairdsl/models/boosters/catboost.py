@@ -1,7 +1,7 @@
 """CatBoost's own models as JSON: oblivious trees, which ask one thing on each level, and trees of other shapes.
 
-A test is ``x > border``, of a category whether it is a certain one (its hash is stored, and beside it its text). Of an
-oblivious tree the first test is the lowest bit of the leaf's number.
+A test is ``x > border`` of the float32 next to x, of a category whether it is a certain one (its hash is stored, and
+beside it its text). Of an oblivious tree the first test is the lowest bit of the leaf's number.
 """
 
 from __future__ import annotations
@@ -10,8 +10,19 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from fairdsl.ir.expr import Relation
-from fairdsl.models.boosters.forest import Ending, Forest, Label, Leaf, Node, Split, UnreadBoosterError
+from fairdsl.models.boosters.forest import (
+    Ending,
+    Forest,
+    Label,
+    Leaf,
+    Node,
+    Split,
+    UnreadBoosterError,
+    of_nearest_float32,
+)
 
 __all__ = ["read_catboost"]
 
@@ -85,7 +96,7 @@ class _Features:
         match written["split_type"]:
             case "FloatFeature":
                 feature = self.number[int(written["float_feature_index"])]
-                return Split(feature, Relation.GT, float(written["border"]), None, yes, no)
+                return Split(feature, *of_nearest_float32(Relation.GT, np.float32(written["border"])), None, yes, no)
             case "OneHotFeature":
                 feature = self.category[int(written["cat_feature_index"])]
                 code = int(written["value"])

@@ -27,7 +27,17 @@ from fairdsl.models.basis import (
 )
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind, Texts
 
-__all__ = ["Ending", "Forest", "Leaf", "Node", "Split", "UnreadBoosterError", "graph_of", "inputs_of"]
+__all__ = [
+    "Ending",
+    "Forest",
+    "Leaf",
+    "Node",
+    "Split",
+    "UnreadBoosterError",
+    "graph_of",
+    "inputs_of",
+    "of_nearest_float32",
+]
 
 #: A category: the text or the number that the library was given.
 Label = str | int
@@ -65,6 +75,23 @@ class Split:
 
 
 Node = Split | Leaf
+
+
+def of_nearest_float32(relation: Relation, threshold: np.float32) -> tuple[Relation, float]:
+    """The test of a number that comes out as ``<`` or ``>`` does of the nearest float32.
+
+    Libraries round the features that they are given, so 46.7 is 46.70000076 to them, and is not below that. Rounding
+    is monotone: the border is the middle of the threshold and its neighbour, a float64, and the middle itself goes to
+    the neighbour whose last bit is 0.
+    """
+    with np.errstate(over="ignore"):  # the greatest float32 has no neighbour
+        neighbour = np.nextafter(threshold, np.float32("-inf" if relation is Relation.LT else "inf"))
+    if not np.isfinite(neighbour):
+        return relation, float(threshold)
+    middle = (float(neighbour) + float(threshold)) / 2
+    if np.float32(middle) == threshold:
+        return relation, middle
+    return (Relation.LE if relation is Relation.LT else Relation.GE), middle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

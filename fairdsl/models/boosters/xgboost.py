@@ -1,8 +1,8 @@
 """XGBoost's own models: JSON, or the same document in binary (UBJ).
 
-A test is ``x < threshold``, of a category "none of these": both lead to the left. Thresholds and leaves are float32
-numbers, written in as many digits as tell them apart; `base_score` is a probability where the objective is logistic, of
-which the library takes the float32 logit.
+A test is ``x < threshold`` of the float32 next to x, of a category "none of these": both lead to the left. Thresholds
+and leaves are float32 numbers, written in as many digits as tell them apart; `base_score` is a probability where the
+objective is logistic, of which the library takes the float32 logit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from typing import Any
 import numpy as np
 
 from fairdsl.ir.expr import Relation
-from fairdsl.models.boosters.forest import Ending, Forest, Label, Leaf, Node, Split, UnreadBoosterError
+from fairdsl.models.boosters.forest import (
+    Ending,
+    Forest,
+    Label,
+    Leaf,
+    Node,
+    Split,
+    UnreadBoosterError,
+    of_nearest_float32,
+)
 from fairdsl.source.json_text import read_json
 
 __all__ = ["read_xgboost"]
@@ -130,8 +139,8 @@ def _tree(tree: Mapping[str, Any], column: int, weight: np.float32, categories: 
             members = frozenset(codes if names is None else [names[code] for code in codes if code < len(names)])
             built[node] = Split(feature, Relation.GT, 0.5, members, second, first)
         else:
-            threshold = float(np.float32(tree["split_conditions"][node]))
-            built[node] = Split(feature, Relation.LT, threshold, None, first, second)
+            test = of_nearest_float32(Relation.LT, np.float32(tree["split_conditions"][node]))
+            built[node] = Split(feature, *test, None, first, second)
     return built[0]
 
 
