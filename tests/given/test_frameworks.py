@@ -79,14 +79,13 @@ class LightGBMEstimator:
         return LightGBM()
 
 
-CatBoost = type(
-    "CatBoost",
-    (),
-    {
-        "__module__": "catboost.core",
-        "save_model": lambda _, path, format: Path(path).write_bytes((FILES / "catboost_lossguide.json").read_bytes()),
-    },
-)
+class CatBoost:
+    __module__ = "catboost.core"
+
+    def save_model(self, path: str, **options: str) -> None:
+        assert options == {"format": "json"}
+        Path(path).write_bytes((FILES / "catboost_lossguide.json").read_bytes())
+
 
 XGBOOST = (FILES / "xgboost_categories.ubj").read_bytes()
 GIVEN: dict[str, tuple[Any, str]] = {
