@@ -46,4 +46,4 @@ def question_of(problem: Problem) -> GroupMetric:
 def subjects_of(problem: Problem) -> tuple[Subject, ...]:
     """What is computed: the question under the distribution and, of an influence, under the one without it."""
     own, question = subject_of(problem), question_of(problem)
-    return (own, without_influence(own, question.influence)) if question.influence else (own,)
+    return (own, without_influence(own, question)) if question.influence else (own,)

@@ -5,11 +5,13 @@ The meaning of each is docs/semantics.md: pairs in section 2, shares in 3, group
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
+from math import ceil, floor
 
-from fairdsl.ir.domain import Derived
+from fairdsl.ir.domain import Attribute, Derived, Integer, Real
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who, conjoin, rename, variables
 from fairdsl.ir.metric import Metric
 from fairdsl.source import Span
@@ -18,6 +20,7 @@ __all__ = [
     "MOST_FAVOURED",
     "Baseline",
     "Differ",
+    "DrawnFrom",
     "Excluding",
     "GroupMetric",
     "Pair",
@@ -162,6 +165,21 @@ Baseline = tuple[Fraction, ...] | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnFrom:
+    """The range that a column of an influence is drawn from, where that is not all that is declared."""
+
+    column: int
+    low: Fraction
+    high: Fraction
+
+    def of(self, attribute: Attribute) -> Attribute:
+        """The column with these values alone, which everybody has."""
+        if isinstance(attribute.known.type, Integer):
+            return replace(attribute.known, type=Integer(low=ceil(self.low), high=floor(self.high)))
+        return replace(attribute.known, type=Real(low=self.low, high=self.high))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetric:
     """A metric over groups under a population; see docs/semantics.md section 4.
 
@@ -172,7 +190,8 @@ class GroupMetric:
     the least value (below the first edge of an unbounded attribute, some value).
     ``allowed`` are the edges out of protected columns that influence may take, ``None`` for the model as
     an end. With ``influence`` it is the metric's value less its value where these columns are drawn
-    uniformly. ``confidence`` asks for an interval that covers sampling error with that probability.
+    uniformly, from the ranges of ``drawn_from`` where some are stated. ``confidence`` asks for an interval that covers
+    sampling error with that probability.
     ``excluding_below`` is the part of the rows in question below which groups are listed, until the rows are known and
     ``excluding`` has their number. ``details`` holds the clauses in force in the spec's words.
     """
@@ -190,9 +209,15 @@ class GroupMetric:
     excluding: Excluding | None = None
     excluding_below: Fraction | None = None
     influence: tuple[int, ...] = ()
+    drawn_from: tuple[DrawnFrom, ...] = ()
     confidence: Fraction | None = None
     details: tuple[tuple[str, str], ...] = ()
     span: Span | None = field(compare=False, repr=False, default=None)
+
+    def drawn(self, columns: Sequence[Attribute]) -> list[Attribute]:
+        """The columns of the influence with the values that they are drawn from."""
+        stated = {each.column: each for each in self.drawn_from}
+        return [stated[at].of(columns[at]) if at in stated else columns[at] for at in self.influence]
 
 
 Question = Pair | GroupMetric

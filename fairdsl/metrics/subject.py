@@ -12,7 +12,7 @@ Two questions ask about another distribution than the population's own, and each
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -108,17 +108,16 @@ def _without_idle(model: Model) -> Model:
     return replace(model, inputs=listed if model.ensemble is None else Inputs(listed, model.ensemble))
 
 
-def without_influence(subject: Subject, columns: Iterable[int]) -> Subject:
-    """The model reads uniform copies of the columns."""
-    for column in columns:
-        subject = _with_copy(subject, column, *uniform_on(subject.network.columns[column]))
+def without_influence(subject: Subject, question: GroupMetric) -> Subject:
+    """The model reads uniform copies of the columns whose influence is asked for."""
+    for column, attribute in zip(question.influence, question.drawn(subject.network.columns), strict=True):
+        subject = _with_copy(subject, column, attribute, *uniform_on(attribute))
     return subject
 
 
-def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row) -> Subject:
+def _with_copy(subject: Subject, column: int, attribute: Attribute, cells: tuple[Cell, ...], row: Row) -> Subject:
     """A new column with a distribution of its own that the model reads in place of ``column``."""
     network, copy = subject.network, len(subject.network.columns)
-    attribute = network.columns[column]
     return replace(
         subject,
         network=replace(
@@ -144,7 +143,8 @@ def with_baseline(
         if cell is None:
             raise ValueError("the baseline is a value of its column")
         if (column, None) in allowed:
-            subject = _with_copy(subject, column, (network.cells[column][cell],), (Fraction(1),))
+            attribute = network.columns[column]
+            subject = _with_copy(subject, column, attribute, (network.cells[column][cell],), (Fraction(1),))
     return subject
 
 

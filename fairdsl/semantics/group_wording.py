@@ -111,7 +111,9 @@ class GroupWords:
             *self._narrowed(question),
         ]
         if question.influence:
-            names = " and ".join(f"`{name}`" for name in self._names(question.influence))
+            stated = {at.column: f" (in {show_number(at.low)} .. {show_number(at.high)})" for at in question.drawn_from}
+            columns = zip(question.influence, self._names(question.influence), strict=True)
+            names = " and ".join(f"`{name}`{stated.get(at, '')}" for at, name in columns)
             verb, their = ("is", "its") if len(question.influence) == 1 else ("are", "their")
             parts.append(
                 f", less its value where {names} {verb} uniform and independent of all else ({their} influence),"
@@ -150,7 +152,7 @@ class GroupWords:
         value = self._value(question)
         lines: list[str] = []
         if question.influence:
-            names = in_words(question.influence, self.columns)
+            names = in_words((question.influence, question.drawn_from), self.columns)
             each = " for each g" if question.metric.is_span else ""
             lines += [
                 f"Q - Q'{bound}{each}",

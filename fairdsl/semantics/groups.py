@@ -21,7 +21,7 @@ from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand,
 from fairdsl.semantics.coined import check_coined
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.group_clauses import GroupClauses, Groups
-from fairdsl.semantics.influences import check_influence, influence_on
+from fairdsl.semantics.influences import Drawn, check_influence, influence_on
 from fairdsl.semantics.metric_terms import MetricScope, ReadMetric, metric_name
 from fairdsl.semantics.needs import Needs, has_clause
 from fairdsl.semantics.paths import Edges
@@ -32,8 +32,6 @@ from fairdsl.syntax import tree
 from fairdsl.syntax.format_property import clause_text
 
 __all__ = ["GroupBuilder"]
-
-_Subset = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,21 +176,21 @@ class GroupBuilder:
             help_text = "ask for the influence on a rate, such as `rate(score > 50)`"
             self.reporter.report(errors.clause_out_of_place("influence", influence.span, why, help_text))
             return []
-        subsets = check_influence(influence, metric.metric, groups.across, self.model.domain, self.reporter)
+        subsets = check_influence(influence, groups.across, self.model.domain, self.reporter)
         return [self._demand(metric, asked, groups, subset) for subset in subsets]
 
-    def _demand(self, read: ReadMetric, asked: _Asked, groups: Groups, influence: _Subset = ()) -> Demand:
+    def _demand(self, read: ReadMetric, asked: _Asked, groups: Groups, influence: Drawn = ((), ())) -> Demand:
         metric = read.metric
         if metric.rate.is_mean and asked.confidence is not None and asked.clause.confidence is not None:
             why = "scores have no bounds, so no interval covers the sampling error of their mean"
             place = asked.clause.confidence.span
             self.reporter.report(errors.clause_out_of_place("with confidence", place, why, "leave it out"))
-        name = influence_on(influence, self.model.domain, metric.name) if influence else metric.name
+        name = influence_on(influence, self.model.domain, metric.name) if influence[0] else metric.name
         if read.of is not None:
             name = f"{name} of {read.of}"
         label = groups.population.label if groups.population else None
         return Demand(
-            text=asked.text(name if influence else None),
+            text=asked.text(name if influence[0] else None),
             metric=name,
             question=GroupMetric(
                 metric=metric,
@@ -207,7 +205,8 @@ class GroupBuilder:
                 allowed=groups.allowed if metric.rate.along_paths else frozenset(),
                 excluding=groups.excluding,
                 excluding_below=groups.excluding_below,
-                influence=influence,
+                influence=influence[0],
+                drawn_from=influence[1],
                 confidence=asked.confidence,
                 details=groups.details,
                 span=self.node.name.span,

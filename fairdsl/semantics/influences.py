@@ -1,7 +1,8 @@
 """``influence of age, (hours, income) on METRIC``: what a metric owes to a set of attributes, one question a set.
 
 The influence is the metric's value less its value where these attributes are drawn uniformly from their declared
-values, independent of everything; docs/semantics.md section 4.
+values, or from a range that is stated (``influence of hours in 0 .. 80 on METRIC``), independent of everything;
+docs/semantics.md section 4.
 """
 
 from __future__ import annotations
@@ -9,37 +10,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Attribute, Domain
-from fairdsl.ir.metric import Metric
+from fairdsl.ir.domain import Attribute, Domain, Integer, Real, show_number
+from fairdsl.ir.question import DrawnFrom
 from fairdsl.semantics import errors
+from fairdsl.semantics.bins import whole_number
 from fairdsl.semantics.scope import attribute_index
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_influence", "in_words", "influence_on"]
+__all__ = ["Drawn", "check_influence", "in_words", "influence_on"]
+
+#: A set of columns, and the ranges that are stated of some of them.
+Drawn = tuple[tuple[int, ...], tuple[DrawnFrom, ...]]
 
 
-def in_words(columns: Sequence[int], domain: Domain) -> str:
+def in_words(drawn: Drawn, domain: Domain) -> str:
     """The set as it is written."""
-    names = ", ".join(domain.attributes[index].name for index in columns)
+    columns, stated = drawn
+    ranges = {each.column: f" in {show_number(each.low)} .. {show_number(each.high)}" for each in stated}
+    names = ", ".join(f"{domain.attributes[index].name}{ranges.get(index, '')}" for index in columns)
     return f"({names})" if len(columns) > 1 else names
 
 
-def influence_on(columns: Sequence[int], domain: Domain, metric: str) -> str:
+def influence_on(drawn: Drawn, domain: Domain, metric: str) -> str:
     """The question's name, in the spec's words."""
-    return f"influence of {in_words(columns, domain)} on {metric}"
+    return f"influence of {in_words(drawn, domain)} on {metric}"
 
 
 def check_influence(
-    influence: tree.Influence, metric: Metric, across: Sequence[int], domain: Domain, reporter: Reporter
-) -> tuple[tuple[int, ...], ...]:
-    """The columns of each set; what is wrong with them, or with the influence on such a metric, is reported."""
+    influence: tree.Influence, across: Sequence[int], domain: Domain, reporter: Reporter
+) -> tuple[Drawn, ...]:
+    """Each set; what is wrong with its columns, or with the influence on such a metric, is reported."""
     return tuple(_columns(subset, across, domain, reporter) for subset in influence.subsets)
 
 
-def _columns(names: Sequence[tree.Name], across: Sequence[int], domain: Domain, reporter: Reporter) -> tuple[int, ...]:
+def _columns(
+    items: Sequence[tree.Name | tree.DrawnFrom], across: Sequence[int], domain: Domain, reporter: Reporter
+) -> Drawn:
     spans: dict[int, Span] = {}
-    for name in names:
+    stated: list[DrawnFrom] = []
+    for item in items:
+        name, within = (item, None) if isinstance(item, tree.Name) else (item.name, item.within)
         index = attribute_index(name, domain, reporter)
         if index is None:
             continue
@@ -50,10 +61,12 @@ def _columns(names: Sequence[tree.Name], across: Sequence[int], domain: Domain, 
             why = "each group fixes it, so there is nothing to draw"
             help_text = f"take `{name.text}` out of the influence, or out of `across`"
             reporter.report(errors.clause_out_of_place(f"influence of {name.text}", name.span, why, help_text))
-        else:
+        elif within is None:
             _check_uniform(attribute, name.span, reporter)
+        elif _is_range_of(within, attribute.known, reporter):
+            stated.append(DrawnFrom(column=index, low=within.low.value, high=within.high.value))
         spans.setdefault(index, name.span)
-    return tuple(spans)
+    return tuple(spans), tuple(stated)
 
 
 def _check_uniform(attribute: Attribute, span: Span, reporter: Reporter) -> None:
@@ -65,8 +78,28 @@ def _check_uniform(attribute: Attribute, span: Span, reporter: Reporter) -> None
                 f"`{attribute.name}` is unbounded, so it cannot be drawn uniformly",
                 span,
                 "an influence compares the metric with its value where the attribute is uniform over its values",
-                f"declare its range, as in `{attribute.name} : real 0 .. 100`, and write `truncated` behind normal "
-                f"distributions, as in `{attribute.name} : normal(50, 10) truncated`: what lies outside is cut off, "
-                "and the rest is scaled up",
+                f"say the range that it is drawn from: `influence of {attribute.name} in 0 .. 100 on ...`",
             )
         )
+
+
+def _is_range_of(within: tree.ValueRange, attribute: Attribute, reporter: Reporter) -> bool:
+    """Whether the attribute can be uniform on the range; what speaks against it is reported."""
+    low, high = within.low, within.high
+    if not isinstance(attribute.type, Integer | Real):
+        what, why = f"`{attribute.name}` is no number", "a range is of numbers; all of its values are drawn alike"
+        reporter.report(errors.not_comparable(what, within.span, why, "leave the range out"))
+        return False
+    if isinstance(attribute.type, Integer):
+        what = f"an end of the range of the integer `{attribute.name}`"
+        unfit = [number for number in (low, high) if not whole_number(number, what, reporter, or_real=False)]
+        if unfit:
+            return False
+    if low.value > high.value:
+        reporter.report(errors.reversed_range(low.text, high.text, within.span))
+        return False
+    outside = [number for number in (low, high) if not attribute.contains(number.value)]
+    for number in outside:
+        known = " .. ".join("" if bound is None else show_number(bound) for bound in attribute.bounds)
+        reporter.report(errors.unknown_value(number.text, number.span, attribute.name, (known,), attribute.span))
+    return not outside

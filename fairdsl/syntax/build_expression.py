@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from lark import Token, Tree
 
@@ -67,20 +67,16 @@ class ExpressionBuilder(WordBuilder):
     def _membership(self, branch: Branch) -> tree.Membership:
         value, *rest = branches(branch)
         braced = rest[0].data == "set"
-        elements: tuple[tree.Name | tree.Number | tree.ValueRange, ...]
-        if braced:
-            elements = tuple(
-                self._element(child)
-                for child in rest[0].children
-                if isinstance(child, Tree) or child.type in ("NAME", "STRING")
-            )
-        else:
-            low, high = (self.number(child) for child in rest)
-            elements = (tree.ValueRange(low=low, high=high, span=low.span.to(high.span)),)
+        elements = tuple(map(self._element, _named(rest[0]))) if braced else (self._range(rest),)
         return tree.Membership(value=self.expression(value), elements=elements, braced=braced, span=self.span(branch))
 
     def _absence(self, branch: Branch) -> tree.Absence:
         return tree.Absence(value=self.only_expression(branch), span=self.span(branch))
+
+    def _range(self, ends: Sequence[Branch]) -> tree.ValueRange:
+        """``low .. high``."""
+        low, high = (self.number(end) for end in ends)
+        return tree.ValueRange(low=low, high=high, span=low.span.to(high.span))
 
     def _element(self, part: Token | Branch) -> tree.Name | tree.Number | tree.ValueRange:
         if isinstance(part, Token):
@@ -153,5 +149,17 @@ class ExpressionBuilder(WordBuilder):
 
     def influence(self, branch: Branch) -> tree.Influence:
         """``influence of a, (b, c) on METRIC``."""
-        subsets = tuple(self.names(child) for child in branches(branch))
+        subsets = tuple(tuple(map(self._drawn, _named(child))) for child in branches(branch))
         return tree.Influence(subsets=subsets, metric=self.names(branch)[0], span=self.span(branch))
+
+    def _drawn(self, part: Token | Branch) -> tree.Name | tree.DrawnFrom:
+        """An attribute, perhaps with the range that it is drawn from."""
+        if isinstance(part, Token):
+            return self.name(part)
+        within = self._range(branches(part))
+        return tree.DrawnFrom(name=self.names(part)[0], within=within, span=self.span(part))
+
+
+def _named(branch: Branch) -> Iterator[Token | Branch]:
+    """What a list has, without its commas and brackets."""
+    return (child for child in branch.children if isinstance(child, Tree) or child.type in ("NAME", "STRING"))

@@ -190,9 +190,16 @@ def _call(call: tree.Call) -> str:
     return f"{owner}{name_text(call.function)}({inside}{' along allowed paths' * call.along_paths})"
 
 
+def _drawn(item: tree.Name | tree.DrawnFrom) -> str:
+    """An attribute, perhaps with the range that it is drawn from."""
+    return name_text(item) if isinstance(item, tree.Name) else f"{name_text(item.name)} in {_element(item.within)}"
+
+
 def influence_text(influence: tree.Influence) -> str:
     """``influence of a, (b, c) on METRIC``."""
     subsets = ", ".join(
-        name_text(subset[0]) if len(subset) == 1 else f"({names_text(subset)})" for subset in influence.subsets
+        f"({names})" if len(subset) > 1 else names
+        for subset in influence.subsets
+        for names in [", ".join(map(_drawn, subset))]
     )
     return f"influence of {subsets} on {name_text(influence.metric)}"

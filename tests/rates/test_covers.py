@@ -172,7 +172,7 @@ def test_influence_is_a_mean_over_the_declared_values(problem: Problem, data: st
         for value in values:
             point[chosen] = F(value)
             part[key] += mass / len(values) * (oracle.outcome(problem.model, tuple(point)) == problem.model.favourable)
-    found = Cover(without_influence(subject_of(problem), (chosen,)))
+    found = Cover(without_influence(subject_of(problem), replace(question, influence=(chosen,))))
     while not found.finished:
         found.improve()
     assert {key: (bounds.low, bounds.high) for key, bounds in found.joint().favourable.items()} == {

@@ -101,7 +101,8 @@ def test_influence_is_a_mean_over_the_declared_values(problem: Problem, data: st
     law = problem.population
     assert isinstance(law, Network)
     chosen = data.draw(st.integers(0, len(law.columns) - 1))
-    subject = without_influence(subject_of(problem), (chosen,))
+    assert isinstance(problem.question, GroupMetric)
+    subject = without_influence(subject_of(problem), replace(problem.question, influence=(chosen,)))
     assert exact(inquiry(problem, subject).enumerated()) == exact(Ways(subject).within(LAST).joint()[0])
 
 

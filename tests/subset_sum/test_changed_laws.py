@@ -55,7 +55,7 @@ def mediated() -> Network:
 def test_influence_does_not_reach_the_children() -> None:
     """Without X the score reads a fair coin, and Y still knows the X that was drawn."""
     problem = asked(mediated(), linear([0, 1, 1], 2), 0, influence=(1,))
-    found = rates(problem, without_influence(subject_of(problem), (1,)))
+    found = rates(problem, without_influence(subject_of(problem), problem.question))
     y = {0: F(8, 10) * F(1, 10) + F(2, 10) * F(4, 10), 1: F(3, 10) * F(5, 10) + F(7, 10) * F(9, 10)}
     assert found == {(F(a),): (y[a] / 2, y[a] / 2) for a in (0, 1)}
     own = {0: F(2, 10) * F(4, 10), 1: F(7, 10) * F(9, 10)}
@@ -85,7 +85,7 @@ def test_influence_is_a_mean_over_the_declared_values(law: Network, data: st.Dat
                 changed[column] = law.cells[column][cell].low
             part = mass / len(variants) if favourable(model, tuple(changed)) else ZERO
             expected[key] = expected.get(key, ZERO) + part
-    joint = joint_of(problem, without_influence(subject_of(problem), chosen)).joint
+    joint = joint_of(problem, without_influence(subject_of(problem), problem.question)).joint
     assert {key[0]: (b.low, b.high) for key, b in joint.favourable.items()} == {k: (v, v) for k, v in expected.items()}
 
 

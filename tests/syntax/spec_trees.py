@@ -70,7 +70,8 @@ def named_numbers(draw: st.DrawFn) -> tree.NamedNumber:
 
 quantities = numbers() | named_numbers()
 ranges = node(tree.ValueRange, low=quantities, high=quantities)
-influences = node(tree.Influence, subsets=several(several(names)), metric=names)
+drawn = names | node(tree.DrawnFrom, name=names, within=ranges)
+influences = node(tree.Influence, subsets=several(several(drawn)), metric=names)
 references = node(tree.Reference, owner=st.none() | names, name=names)
 
 

@@ -53,7 +53,7 @@ POSITIONS = {
     "call": "property p { require abs(score(KW) - KW(KW)) <= 3\n require KW(KW) = KW }",
     "strata": "property p { for each KW, KW\n among KW\n under KW }",
     "allow": "property p { allow KW -> KW -> KW\n baseline KW = KW\n privileged KW = KW\n require KW <= 2% }",
-    "influence": "property p { measure influence of KW, (KW, KW) on KW, KW\n require influence of KW on KW <= 2 }",
+    "influence": "property p { measure influence of KW, (KW, KW in 0 .. 1) on KW\n require influence of KW on KW < 2 }",
 }
 
 

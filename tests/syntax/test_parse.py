@@ -103,7 +103,7 @@ property everything "Once" {
   require same decision
   require influence of age, (job, old) on impact_ratio >= -0.1
   require misses of new >= misses of old - 1%
-  measure fair_share within 0.1%, influence of (age, job) on acceptance_rate, discrimination_rate
+  measure fair_share within 0.1%, influence of (age in 20 .. 60, job) on acceptance_rate, discrimination_rate
   measure impact_ratio with confidence 95%
 }
 """

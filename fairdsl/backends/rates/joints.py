@@ -52,7 +52,7 @@ def subjects_of(problem: Problem) -> tuple[Subject, ...]:
 def set_to(subject: Subject, question: GroupMetric, baseline: Key) -> tuple[Subject, ...]:
     """The subject of a path-specific gap with this baseline and, of an influence, the one without it."""
     own = with_baseline(subject, dict(zip(question.across, baseline, strict=True)), question.allowed)
-    both = (own, without_influence(own, question.influence)) if question.influence else (own,)
+    both = (own, without_influence(own, question)) if question.influence else (own,)
     return tuple([allowing_for_unknown(each) for each in both])
 
 

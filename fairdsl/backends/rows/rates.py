@@ -50,7 +50,7 @@ def offer_of_metric(problem: Problem, question: GroupMetric, rows: Rows) -> Offe
         if attribute.values is None and not attribute.bins:
             why = f"`{attribute.name}` is a real number: groups of it need `bins`"
             return Refusal(why=why, span=attribute.span)
-    sizes = [problem.domain.attributes[column].size for column in question.influence]
+    sizes = [attribute.size for attribute in question.drawn(problem.domain.attributes)]
     if None in sizes:
         return Refusal(why="the influence of a real attribute on rows has no end of values", span=question.span)
     count = prod(size for size in sizes if size is not None) * rows.sample.rows
@@ -131,7 +131,7 @@ def _without_influence(
     attributes = problem.domain.attributes
     people = rows.sample.values.keep(range(len(attributes)))
     found: dict[Decider, list[_Counts]] = {}
-    for assignment in product(*(attributes[column].values or () for column in question.influence)):
+    for assignment in product(*(attribute.values or () for attribute in question.drawn(attributes))):
         variant = people.replaced(question.influence, [float(value) for value in assignment])
         for by, decisions in decide(problem.model, variant, budget.deadline).items():
             found.setdefault(by, []).append(decisions)

@@ -99,7 +99,7 @@ def _subjects(problem: Problem, question: GroupMetric) -> Mapping[Key, tuple[Sub
     for baseline in baselines:
         values = dict(zip(question.across, baseline, strict=False))
         one = with_baseline(own, values, question.allowed) if values else own
-        found[baseline] = (one, without_influence(one, question.influence)) if question.influence else (one,)
+        found[baseline] = (one, without_influence(one, question)) if question.influence else (one,)
     return found
 
 

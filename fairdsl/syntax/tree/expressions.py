@@ -123,10 +123,18 @@ class Disjunction(Node):
 
 
 @node
+class DrawnFrom(Node):
+    """``hours in 0 .. 80`` in an influence: the range that the attribute is drawn from."""
+
+    name: Name
+    within: ValueRange
+
+
+@node
 class Influence(Node):
     """``influence of age, hours on METRIC``; each subset in parentheses is one question."""
 
-    subsets: tuple[tuple[Name, ...], ...]
+    subsets: tuple[tuple[Name | DrawnFrom, ...], ...]
     metric: Name
 
 

@@ -31,6 +31,7 @@ from fairdsl.backends.ssat.files.quantities import (
     name_of,
     ratio,
     slugs_of,
+    without_words,
 )
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law, NumbersError
@@ -385,6 +386,5 @@ class _Found:
             if (law, place) not in self.slugs:
                 self.slugs[law, place] = slugs_of(subject, place, self.population)
             slugs.append(self.slugs[law, place][cell])
-        columns = question_of(self.problem).influence if law else ()
-        without = "-".join(self.population.columns[column].name for column in columns)
+        without = without_words(question_of(self.problem), self.population) if law else ""
         return name_of(slugs, quantity, without=without, learned=asking.learned)

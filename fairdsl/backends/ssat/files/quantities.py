@@ -25,6 +25,7 @@ from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.backends.ssat.plain import Plain, plain
 from fairdsl.backends.ssat.questions import Cells, Formulas, Inquiry, learns
 from fairdsl.backends.ssat.writing import sdimacs_of
+from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
@@ -201,6 +202,13 @@ def slugs_of(subject: Subject, place: int, population: Network) -> tuple[str, ..
         numbered = (f"{words}-{number}" for number in count(2))
         found[next(word for word in chain([words], numbered) if word not in found)] = None
     return tuple(found)
+
+
+def without_words(question: GroupMetric, population: Network) -> str:
+    """Whose influence a law is without, as a part of a file's name, with the ranges that are stated."""
+    stated = {each.column: f"-{show_number(each.low)}-{show_number(each.high)}" for each in question.drawn_from}
+    words = "-".join(f"{population.columns[at].name}{stated.get(at, '')}" for at in question.influence)
+    return words.replace("/", "-over-")
 
 
 def name_of(slugs: Sequence[str], quantity: Quantity, *, without: str, learned: bool) -> str:
