@@ -24,7 +24,7 @@ import fairdsl
 from fairdsl.private_folder import is_private, private_folder
 from fairdsl.report.asked import versions
 from fairdsl.report.model import Report
-from fairdsl.resources import prelude_files
+from fairdsl.resources import prelude_files, preset_files
 from fairdsl.source.reading import Noted, content_of, largest, noting, root_of, stamp_of
 from fairdsl.source.writing import write_file
 from fairdsl.verdict import Arithmetic, Judgement, Word
@@ -138,9 +138,9 @@ def _of_other_packages() -> Set[str]:
 
 
 def _sources() -> str:
-    """Names, sizes and times of the package's sources and metrics, which change between versions in a checkout."""
+    """Names, sizes and times of the package's sources, metrics and presets, which may change within a version."""
     folder = Path(fairdsl.__file__).parent
-    found = sorted((str(path), path.stat()) for path in (*folder.rglob("*.py"), *prelude_files()))
+    found = sorted((str(path), path.stat()) for path in (*folder.rglob("*.py"), *prelude_files(), *preset_files()))
     return sha256(repr([(name, one.st_size, one.st_mtime_ns) for name, one in found]).encode()).hexdigest()
 
 

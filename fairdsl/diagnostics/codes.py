@@ -124,6 +124,7 @@ _FITTING: dict[str, str] = {
     "E0553": "data for a distribution that there is not",
     "E0554": "a model that does not decide as was recorded",
     "E0555": "a recorded column that cannot be read as decisions",
+    "E0556": "a median of scores that is not known",
 }
 
 _PRUNING: dict[str, str] = {

@@ -6,22 +6,72 @@ that of a model whose favourable outcome is the one that is asked about: same sc
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import assert_never
 
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.elaborate import errors
+from fairdsl.elaborate.median import has_exact_scores, median_score
+from fairdsl.elaborate.outputs import no_one_score
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.ir.population import Population
+from fairdsl.ir.question import GroupMetric, Question
 from fairdsl.ir.rate import Decides, OutcomeIs, ScoreIs
+from fairdsl.source import Span
 
-__all__ = ["deciding"]
+__all__ = ["Deciders"]
 
 
-def deciding(model: Model, decides: Decides) -> Model:
+@dataclass(frozen=True, slots=True)
+class Deciders:
+    """The models as rates ask about them, each made once, so that it is run once."""
+
+    _made: dict[tuple[str, Decides], Model] = field(default_factory=dict)
+    #: The median scores, by the names of model and population.
+    _medians: dict[tuple[str, str], Fraction] = field(default_factory=dict)
+
+    def of(
+        self, question: GroupMetric, name: str, model: Model, span: Span, law: Population | None
+    ) -> tuple[Model, Diagnostic | None]:
+        """The model ``name`` as the metric's rate asks about it, or why it cannot be asked so."""
+        decides = question.metric.rate.decides
+        if question.metric.rate.is_mean:
+            return model, no_one_score(model, span)
+        if decides is None and model.favourable is None and not question.metric.rate.about_favourable:
+            decides = OutcomeIs(0)  # a rate of the label alone, whatever is decided
+        if decides is None:
+            return model, None
+        if isinstance(decides, ScoreIs):
+            if (refusal := no_one_score(model, span)) is not None:
+                return model, refusal
+            if decides.limit is None:
+                sample = None if law is None else law.sample
+                if law is None or sample is None or not (sample.rows and has_exact_scores(model)):
+                    return model, errors.no_median(model.name, span, rows=sample is not None and sample.rows > 0)
+                key = name, law.name
+                if key not in self._medians:
+                    self._medians[key] = median_score(model, sample.values)
+                decides = replace(decides, limit=self._medians[key])
+        return self._made.setdefault((name, decides), _deciding(model, decides)), None
+
+    def median(self, question: Question | Demanded, name: str, law: str | None) -> Fraction | None:
+        """What `median` stands for in a question that speaks of it."""
+        decides = question.metric.rate.decides if isinstance(question, GroupMetric) else None
+        if law is None or not isinstance(decides, ScoreIs) or decides.limit is not None:
+            return None
+        return self._medians.get((name, law))
+
+
+def _deciding(model: Model, decides: Decides) -> Model:
     """The model whose favourable outcome is the yes that is asked about; of ``score > 50`` it has a single score."""
     match decides:
         case OutcomeIs(outcome=outcome):
             return replace(model, favourable=outcome)
         case ScoreIs(relation=relation, limit=limit):
+            assert limit is not None, "a median was put in"
             deployed = model.deployed
             if deployed is not None:
                 deployed = replace(deployed, relation=relation, threshold=limit, granted=1, otherwise=0)

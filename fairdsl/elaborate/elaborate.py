@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from fairdsl.clock import doing
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
-from fairdsl.elaborate.asked import deciding
+from fairdsl.elaborate.asked import Deciders
 from fairdsl.elaborate.binding import hold_models, tell_binding
 from fairdsl.elaborate.few_rows import counted
 from fairdsl.elaborate.functions import Function, with_functions
-from fairdsl.elaborate.outputs import no_chance, no_one_score, no_score, outputs_of
+from fairdsl.elaborate.outputs import no_chance, no_score, outputs_of
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
@@ -25,7 +26,6 @@ from fairdsl.ir.model import Deployed, Model, read_attributes
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Question, ScoreGap
-from fairdsl.ir.rate import Decides, OutcomeIs, ScoreIs
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.replacement import check_replacement
@@ -44,6 +44,8 @@ class Elaborated:
     outcomes: tuple[str, ...]
     problem: Problem
     refusal: Diagnostic | None = None
+    #: What stands for `median` in the demand, where it does.
+    median: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +165,7 @@ def elaborate(
         reporter.extend(_unread(checked, models[checked.model]))
         reporter.extend(_assumed(checked, models[checked.model]))
         reporter.extend(_alike(checked, models[checked.model], populations))
-    deciders: dict[tuple[str, Decides], Model] = {}
+    deciders = Deciders()
     demands = tuple(
         _elaborated(spec, checked, demand, models, populations, deciders)
         for checked in spec.properties
@@ -236,17 +238,17 @@ def _elaborated(
     demand: Demand,
     models: Mapping[str, Model],
     populations: Populations,
-    deciders: dict[tuple[str, Decides], Model],
+    deciders: Deciders,
 ) -> Elaborated:
-    """``deciders`` are the models as rates ask about them, so that each is run once."""
     question = demand.question
     named = question.models if isinstance(question, Demanded) else ()
     of, *others = named or (demand.of or checked.model,)
     declaration = spec.models[of].declaration
     model, name = models[of], _population_of(checked)
+    law = _law(name, of, model, question, populations)
     refusal: Diagnostic | None = None
     if isinstance(question, GroupMetric):
-        model, refusal = _decider(question, of, model, demand.span, deciders)
+        model, refusal = deciders.of(question, of, model, demand.span, law)
     if isinstance(question, Demanded):
         question, refusal = outputs_of(question, spec, models, demand.span)
     if isinstance(question, Pair):
@@ -264,20 +266,27 @@ def _elaborated(
         if demand.under is not None and isinstance(question, Pair)
         else question,
         quantity=demand.quantity,
-        population=_law(name, of, models[of], question, populations),
+        population=law,
         threshold=demand.threshold if isinstance(question, GroupMetric) or demand.precision is not None else None,
         precision=demand.precision,
         span=demand.span,
     )
     if demand.less is not None:
         other = demand.less.of or checked.model
-        decider, late = _decider(demand.less.question, other, models[other], demand.span, deciders)
-        first = replace(problem, threshold=None)
         law = _law(name, other, models[other], demand.less.question, populations)
+        decider, late = deciders.of(demand.less.question, other, models[other], demand.span, law)
+        first = replace(problem, threshold=None)
         second = replace(first, model=decider, question=demand.less.question, population=law)
         problem = replace(problem, question=MetricDifference(first=first, second=second, span=demand.span))
         refusal = refusal or late
-    return Elaborated(property=checked, demand=demand, outcomes=model.outcomes, problem=problem, refusal=refusal)
+    return Elaborated(
+        property=checked,
+        demand=demand,
+        outcomes=model.outcomes,
+        problem=problem,
+        refusal=refusal,
+        median=deciders.median(question, of, name),
+    )
 
 
 def _law(
@@ -289,23 +298,6 @@ def _law(
     if isinstance(question, GroupMetric):
         return populations.grouped(name, of, model, question)
     return populations.of(name, of, model)
-
-
-def _decider(
-    question: GroupMetric, name: str, model: Model, span: Span, deciders: dict[tuple[str, Decides], Model]
-) -> tuple[Model, Diagnostic | None]:
-    """The model as the metric's rate asks about it, or why it cannot be asked so."""
-    decides = question.metric.rate.decides
-    if question.metric.rate.is_mean:
-        return model, no_one_score(model, span)
-    if decides is None and model.favourable is None and not question.metric.rate.about_favourable:
-        decides = OutcomeIs(0)  # a rate of the label alone, whatever is decided
-    if decides is None:
-        return model, None
-    refusal = no_one_score(model, span) if isinstance(decides, ScoreIs) else None
-    if refusal is not None:
-        return model, refusal
-    return deciders.setdefault((name, decides), deciding(model, decides)), None
 
 
 def _file_name(name: str) -> str:

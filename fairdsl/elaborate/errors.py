@@ -66,6 +66,18 @@ def no_single_score(model: str, has: str, span: Span) -> Diagnostic:
     )
 
 
+def no_median(model: str, span: Span, *, rows: bool) -> Diagnostic:
+    """A median of scores that there is not, or that nobody knows exactly."""
+    why = f"scores of `{model}` are no fractions" if rows else "the population has no rows, so it is no sample"
+    return Diagnostic(
+        code="E0556",
+        title="the median of the scores is not known",
+        primary=Label(span, why),
+        why="a row may be the median itself, so who scores above it is a matter of exact numbers",
+        help="write the number, as in `score > 28.75`, or take rows of a table and a score without curves",
+    )
+
+
 def no_confidence(model: str, has: str, remedy: str, span: Span) -> Diagnostic:
     """`when confidence(...)` about a model that gives its decisions no probability."""
     return Diagnostic(

@@ -138,10 +138,10 @@ class OutcomeIs:
 
 @dataclass(frozen=True, slots=True)
 class ScoreIs:
-    """``score RELATION limit``."""
+    """``score RELATION limit``; without a limit it is the median of the scores of the population's rows."""
 
     relation: Relation
-    limit: Fraction
+    limit: Fraction | None
 
 
 #: What ``favourable`` stands for in a rate about another yes or no of the model.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
@@ -23,9 +23,15 @@ class Format:
     suffixes: tuple[str, ...]
     #: What it is for.
     about: str
+    #: What it has a place for that no report has, and somebody states.
+    facts: tuple[str, ...] = ()
 
-    def render(self, report: Report) -> str:
-        """The report in it."""
+    def render(self, report: Report, facts: Mapping[str, str] | None = None) -> str:
+        """The report in it; ``facts`` are those that it has a place for. ValueError for any other."""
+        for name in facts or ():
+            if name not in self.facts:
+                known = ", ".join(f"`{each}`" for each in self.facts)
+                raise ValueError(f"the format {self.name} has no place for `{name}`" + (f"; {known}" if known else ""))
         if self.name == "json":
             return report.to_json()
         if self.name == "text":
@@ -36,9 +42,11 @@ class Format:
 
         module = {"html": "page"}.get(self.name, self.name)
         made = cast("Callable[..., str]", getattr(import_module(f"fairdsl.report.{module}"), module))
-        return made(sheet_of(report))
+        return made(report, facts or {}) if self.name in _PUBLISHED else made(sheet_of(report))
 
 
+#: Tables that are made of the report itself, with facts that somebody states.
+_PUBLISHED = ("ll144", "eeoc")
 FORMATS = {
     one.name: one
     for one in (
@@ -49,6 +57,13 @@ FORMATS = {
         Format("junit", (".xml",), "for build servers"),
         Format("text", (".txt",), "as on a terminal"),
         Format("github", (), "annotations in the log of a workflow"),
+        Format(
+            "ll144",
+            (),
+            "what New York City's Local Law 144 has published, as Markdown",
+            ("tool", "audited", "distributed", "data", "left_out"),
+        ),
+        Format("eeoc", (), "adverse impact with Fisher's exact test and standard deviations, as Markdown"),
     )
 }
 

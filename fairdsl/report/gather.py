@@ -73,6 +73,7 @@ class Gathering:
             definition=_definition(item.demand),
             quantity=item.demand.quantity,
             threshold=item.demand.threshold,
+            median=item.median,
             verdict=verdict,
             seconds=round(seconds, 3),
             span=item.demand.span,

@@ -18,7 +18,7 @@ from fairdsl.report.tables import Column, Entry, Table, texts
 from fairdsl.report.words import between, cell, group_words, in_percent, number
 from fairdsl.verdict import Draw, Interval, Named, Part, Rate, Value
 
-__all__ = ["group_lines", "group_table", "left_out", "same_table"]
+__all__ = ["group_lines", "group_table", "impact_ratios", "left_out", "same_table"]
 
 #: Rows of a table at most; those of the most and the least favoured are always among them.
 _ROWS = 20
@@ -81,7 +81,12 @@ def group_table(value: Value, *, favour: bool = True) -> Table:
             ),
             number=True,
         ),
-        Column(name="impact ratio", entries=() if alone else tuple(_impact(rates)), number=True, page=True),
+        Column(
+            name="impact ratio",
+            entries=() if alone else tuple(_entry(ratio) for ratio in impact_ratios(rates)),
+            number=True,
+            page=True,
+        ),
         Column(name="favoured" if favour else "extreme", entries=texts(mark(place) for place in range(len(rates)))),
     ]
     filled = (column for column in columns if any(entry.text for entry in column.entries))
@@ -137,17 +142,17 @@ def _others(rates: Sequence[Rate]) -> list[_Others | None]:
     return found
 
 
-def _impact(rates: Sequence[Rate]) -> Iterator[Entry]:
-    """Each rate over the greatest one beside it, itself included; nothing where that may be zero."""
+def impact_ratios(rates: Sequence[Rate]) -> Iterator[Interval | None]:
+    """Each rate over the greatest one beside it, itself included; None where that may be zero."""
     for rate, others in zip(rates, _others(rates), strict=True):
         if others is None or rate.mean or max(others.greatest[0], rate.low) == 0:
-            yield Entry("")
+            yield None
             continue
         least, most = others.greatest
         # The ratio grows with the rate itself, up to 1, and falls with the greatest of the others.
         low = rate.low / max(rate.low, most) if rate.low or most else Fraction(0)
         high = min(Fraction(1), rate.high / least) if least else Fraction(1)
-        yield _entry(Interval(low, high))
+        yield Interval(low, high)
 
 
 def _listed(value: Value) -> list[int]:

@@ -38,12 +38,13 @@ from fairdsl.report.words import (
     cells,
     confirmed,
     estimated,
+    number,
     outcome,
     region,
     rests_on,
     scores,
 )
-from fairdsl.verdict import Judgement, Shares, Witness
+from fairdsl.verdict import Interval, Judgement, Shares, Witness
 
 __all__ = ["pair_block", "property_sheet", "sheet_of"]
 
@@ -206,6 +207,9 @@ def _because(demand: DemandReport) -> Iterator[Block]:
     if demand.reason is not None:
         why = because(demand.reason, external=demand.external)
         yield Note("because", (why, demand.detail) if demand.detail else (why,))
+    if demand.median is not None:
+        middle = number(Interval(demand.median, demand.median), False)
+        yield Note("median", (f"{middle} is the median of the scores of all rows",))
     if said := rests_on(demand):
         yield Note("rests on", (said,))
     if demand.coverage is not None:

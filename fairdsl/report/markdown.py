@@ -21,7 +21,7 @@ from fairdsl.report.sheet import (
 from fairdsl.report.tables import Table
 from fairdsl.verdict import Judgement
 
-__all__ = ["markdown"]
+__all__ = ["markdown", "safe", "table"]
 
 #: Regions that are listed at most.
 _REGIONS = 10
@@ -43,18 +43,18 @@ def markdown(sheet: Sheet) -> str:
 
 
 def _head(sheet: Sheet) -> Iterator[str]:
-    yield f"## {_safe(sheet.title or f'Fairness of {sheet.files[0].place}')}\n"
+    yield f"## {safe(sheet.title or f'Fairness of {sheet.files[0].place}')}\n"
     for text in sheet.taken:
-        yield f"**{_safe(text)}**\n"
+        yield f"**{safe(text)}**\n"
     if not sheet.properties:
-        yield f"{_safe(sheet.meaning)}\n"
+        yield f"{safe(sheet.meaning)}\n"
         return
     rows = []
     for item in sheet.properties:
         leading = next((demand for demand in item.demands if demand.judgement is item.judgement), item.demands[0])
         worth = ", ".join(dict.fromkeys(kind.word for demand in item.demands for kind in demand.standings))
         rows.append((_code(item.name), _badge(item.judgement), _said(leading.plain), worth))
-    yield from _table(("property", "verdict", "what came out", "worth"), rows)
+    yield from table(("property", "verdict", "what came out", "worth"), rows)
 
 
 def _badge(judgement: Judgement) -> str:
@@ -64,7 +64,7 @@ def _badge(judgement: Judgement) -> str:
 def _property(item: PropertySheet) -> Iterator[str]:
     yield f"### {_code(item.name)} {_badge(item.judgement)}\n"
     if item.sentence:
-        yield f"{_safe(item.sentence)}\n"
+        yield f"{safe(item.sentence)}\n"
     for demand in item.demands:
         yield from _demand(demand)
     for block in item.blocks:
@@ -93,33 +93,33 @@ def _block(block: Block) -> Iterator[str]:
         case Findings(diagnostics):
             yield _fenced(render_diagnostics(diagnostics, colour=False, unicode=True, width=96, closing=False))
         case Table(columns=columns, brief=brief):
-            rows = [[_safe(column.entries[place].text) for column in columns] for place in brief]
-            yield from _table([_safe(column.name) for column in columns], rows)
+            rows = [[safe(column.entries[place].text) for column in columns] for place in brief]
+            yield from table([safe(column.name) for column in columns], rows)
             if block.rows > len(brief):
                 yield f"and {block.rows - len(brief):,} more in the JSON report\n"
         case ShareBars():
-            yield from (f"- {part.name} {_safe(part.amount)}" for part in block.shares)
+            yield from (f"- {part.name} {safe(part.amount)}" for part in block.shares)
             if block.float32 is not None:
-                yield f"- of the deployed file, rounding included: {_safe(block.float32.amount)}"
-            yield f"\n{_safe(block.measured)}\n"
+                yield f"- of the deployed file, rounding included: {safe(block.float32.amount)}"
+            yield f"\n{safe(block.measured)}\n"
         case Regions(rows=regions):
             listed = [(*numbers, _code(where)) for _, *numbers, where in regions[:_REGIONS]]
-            yield from _table(("of all", "falsified", "undecided", "where"), listed)
+            yield from table(("of all", "falsified", "undecided", "where"), listed)
         case Pair():
             yield from _pair(block)
 
 
 def _pair(pair: Pair) -> Iterator[str]:
     rows = [
-        tuple(f"**{_safe(text)}**" if row.marked else _safe(text) for text in (row.name, row.a, row.b))
+        tuple(f"**{safe(text)}**" if row.marked else safe(text) for text in (row.name, row.a, row.b))
         for row in pair.rows
     ]
     width = 1 + len(pair.names)
-    yield from _table((pair.heading, *pair.names), [row[:width] for row in rows])
+    yield from table((pair.heading, *pair.names), [row[:width] for row in rows])
     if pair.both:
-        yield f"Both: {_safe(', '.join(pair.both))}\n"
+        yield f"Both: {safe(', '.join(pair.both))}\n"
     if pair.found_for:
-        yield f"Found for {_safe('; '.join(pair.found_for))}\n"
+        yield f"Found for {safe('; '.join(pair.found_for))}\n"
 
 
 def _foot(sheet: Sheet) -> Iterator[str]:
@@ -127,21 +127,22 @@ def _foot(sheet: Sheet) -> Iterator[str]:
         yield "### Findings\n"
         yield _fenced(render_diagnostics(sheet.findings, colour=False, unicode=True, width=96, closing=False))
     yield "### What it is about\n"
-    rows = [(file.kind, _safe(f"{file.name} {file.place}".strip()), _code(file.sha256 or "")) for file in sheet.files]
-    yield from _table(("", "file", "sha256"), rows)
+    rows = [(file.kind, safe(f"{file.name} {file.place}".strip()), _code(file.sha256 or "")) for file in sheet.files]
+    yield from table(("", "file", "sha256"), rows)
     for name, text in sheet.made:
-        yield f"- {name}: {_code(text)}" if name == "command" else f"- {name}: {_safe(text)}"
-    yield f"- {_safe(sheet.meaning)}\n"
+        yield f"- {name}: {_code(text)}" if name == "command" else f"- {name}: {safe(text)}"
+    yield f"- {safe(sheet.meaning)}\n"
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table, and an empty one behind it."""
     yield f"| {' | '.join(headings)} |"
     yield f"| {' | '.join('---' for _ in headings)} |"
     yield from (f"| {' | '.join(row)} |" for row in rows)
     yield ""
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """Text that no Markdown reads as anything else."""
     return _MARKS.sub(r"\\\1", shown(text.replace("\n", " ")))
 
@@ -159,8 +160,8 @@ def _said(text: str) -> str:
     """A sentence, of which what stands in backticks is code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
-        return _safe(text)
-    return "".join(_code(part) if number % 2 else _safe(part) for number, part in enumerate(parts))
+        return safe(text)
+    return "".join(_code(part) if number % 2 else safe(part) for number, part in enumerate(parts))
 
 
 def _fenced(text: str) -> str:

@@ -80,6 +80,8 @@ class DemandReport:
     verdict: Verdict
     #: What the number has to meet; None for a measure, and for demands that compare no number.
     threshold: Threshold | None = None
+    #: What stands for `median` in it: the median of the scores of the population's rows.
+    median: Fraction | None = None
     #: How long it took.
     seconds: float = 0.0
     #: Where the spec writes it.

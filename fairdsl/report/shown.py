@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, cast
 
@@ -16,11 +17,15 @@ class Shown:
 
     __slots__ = ()
 
-    def rendered(self, format: str) -> str:  # noqa: A002 - the word
-        """The report in a format, such as ``html``, ``markdown`` or ``sarif``: docs/reports.md lists them."""
+    def rendered(self, format: str, facts: Mapping[str, str] | None = None) -> str:  # noqa: A002 - the word
+        """The report in a format, such as ``html``, ``markdown`` or ``ll144``: docs/reports.md lists them.
+
+        ``facts`` are what no report has and a format has a place for, such as the date of an audit. ValueError for
+        others, and where the format needs properties that the report has not.
+        """
         from fairdsl.report.formats import FORMATS
 
-        return FORMATS[format].render(cast("Report", self))
+        return FORMATS[format].render(cast("Report", self), facts)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the report into a file, in the format that its name ends in. ValueError where that is none."""

@@ -237,7 +237,8 @@ class GroupWords:
             case OutcomeIs(outcome=outcome):
                 return f"{self.model} {'!=' if negated else '='} {self.outcomes[outcome]}"
             case ScoreIs(relation=relation, limit=limit):
-                return f"score {(relation.negated if negated else relation).value} {show_number(limit)}"
+                than = "median" if limit is None else show_number(limit)
+                return f"score {(relation.negated if negated else relation).value} {than}"
         assert_never(decides)
 
     def _each(self, question: GroupMetric) -> list[str]:

@@ -35,7 +35,7 @@ from fairdsl.syntax import tree
 
 __all__ = ["MetricScope", "ReadMetric", "check_metric_declarations", "metric_name"]
 
-_SCORE = "score"
+_SCORE, _MEDIAN = "score", "median"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +130,11 @@ class _PropertyWords(Words):
             ):
                 if _word(side) == self._model and self._model not in self._attributes:
                     return self._compared(other, relation)
-                if _word(side) == _SCORE and _SCORE not in self._attributes and isinstance(other, tree.Number):
-                    return Fact.FAVOURABLE, ScoreIs(relation, other.value)
+                if _word(side) == _SCORE and _SCORE not in self._attributes:
+                    if isinstance(other, tree.Number):
+                        return Fact.FAVOURABLE, ScoreIs(relation, other.value)
+                    if _word(other) == _MEDIAN:
+                        return Fact.FAVOURABLE, ScoreIs(relation, None)
         if self._label is not None and self._label in _names(node):
             return self._labelled(node), None
         if self._attributes & _names(node):

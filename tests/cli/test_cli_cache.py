@@ -128,12 +128,13 @@ def test_other_sources_of_this_package_are_asked(runs: list[int], monkeypatch: p
     assert len(runs) == 2
 
 
-def test_other_metrics_of_the_language_are_asked(
-    runs: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["prelude_files", "preset_files"])
+def test_other_metrics_and_presets_of_the_language_are_asked(
+    runs: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     metrics = tmp_path / "metrics.fair"
     metrics.write_text("metric wanted = gap(rate(favourable))\n", encoding="utf-8")
-    monkeypatch.setattr(kept, "prelude_files", lambda: [metrics])
+    monkeypatch.setattr(kept, kind, lambda: [metrics])
     run()
     metrics.write_text("metric wanted = ratio(rate(favourable))\n", encoding="utf-8")
     run()

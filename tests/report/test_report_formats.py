@@ -76,7 +76,11 @@ def spoilt() -> Report:
     )
 
 
-@pytest.mark.parametrize("name", FORMATS)
+#: The formats that every report has; others are tables of certain audits.
+RENDERINGS = [name for name in FORMATS if name not in ("ll144", "eeoc")]
+
+
+@pytest.mark.parametrize("name", RENDERINGS)
 def test_every_format_has_every_property(name: str) -> None:
     written = FORMATS[name].render(REPORT)
     looked_at = {Judgement.VIOLATED, Judgement.REFUSED, Judgement.UNKNOWN, Judgement.VACUOUS}
@@ -218,7 +222,7 @@ def test_formats_go_by_the_ends_of_names(tmp_path: Path) -> None:
 
 def test_a_report_without_properties_is_a_page_as_well() -> None:
     empty = Report(fairdsl="1", spec=SpecFile(path="x.fair"))
-    for one in FORMATS.values():
+    for one in map(FORMATS.__getitem__, RENDERINGS):
         one.render(empty)
     held = PropertyReport(name="p", sentence="", clauses=(), demands=(demand(Holds(evidence=EVIDENCE)),))
     Elements(replace(empty, properties=(held,)).rendered("html"))
