@@ -38,7 +38,7 @@ def applied(line: tree.Apply, items: Sequence[tree.Item], reporter: Reporter) ->
         place = line.across.names[_MOST].span
         reporter.report(errors.number_out_of_place(title, place, "apply it once for each set of attributes"))
     else:
-        putting = _Applied(line, models[line.model.text].domain, _not_known(items), _told_apart(line, items))
+        putting = _Applied(line, models[line.model.text].domain, _attributes(items), _told_apart(line, items))
         for item in read_preset(line.preset.text).items:
             assert isinstance(item, tree.Property), "a preset is made of properties"
             yield from putting.properties(item)
@@ -53,14 +53,9 @@ def _told_apart(line: tree.Apply, items: Iterable[tree.Item]) -> str:
     return "".join(f"_{name.text}" for name in ends)
 
 
-def _not_known(items: Iterable[tree.Item]) -> dict[str, list[tree.Name]]:
-    """Of attributes the values that say that nobody knows it, which `among known` leaves out."""
+def _attributes(items: Iterable[tree.Item]) -> dict[str, tree.Attribute]:
     members = (member for item in items if isinstance(item, tree.Domain) for member in item.members)
-    return {
-        member.name.text: [entry.name for entry in member.type.entries if says_unknown(entry.name.text)]
-        for member in members
-        if isinstance(member, tree.Attribute) and isinstance(member.type, tree.CategoryType)
-    }
+    return {member.name.text: member for member in members if isinstance(member, tree.Attribute)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ class _Applied:
 
     line: tree.Apply
     people: tree.Name
-    not_known: Mapping[str, Sequence[tree.Name]]
+    attributes: Mapping[str, tree.Attribute]
     told_apart: str
 
     def properties(self, node: tree.Property) -> Iterator[tree.Property]:
@@ -108,8 +103,8 @@ class _Applied:
         match clause:
             case tree.AmongClause(condition=tree.Reference(owner=None, name=tree.Name(text="known"))):
                 for name in across:
-                    for value in self.not_known.get(name.text, ()):
-                        yield replace(clause, condition=_differs(name, value, clause.span))
+                    if (attribute := self.attributes.get(name.text)) is not None:
+                        yield from (replace(clause, condition=each) for each in _known(name, attribute, clause.span))
             # Behind one name nobody writes how several of them differ.
             case tree.DifferClause() if len(across) > 1:
                 yield replace(clause, mode=tree.DifferMode.ANY)
@@ -117,10 +112,15 @@ class _Applied:
                 yield clause
 
 
-def _differs(attribute: tree.Name, value: tree.Name, span: Span) -> tree.Comparison:
-    left = tree.Reference(owner=None, name=attribute, span=span)
-    right = tree.Text(value=value.text, span=span) if value.quoted else replace(left, name=value)
-    return tree.Comparison(left=left, relation="!=", right=right, span=span)
+def _known(name: tree.Name, attribute: tree.Attribute, span: Span) -> Iterator[tree.Expression]:
+    """What is true of whoever has a value, and none that says that nobody knows it."""
+    written = tree.Reference(owner=None, name=name, span=span)
+    if attribute.or_missing:
+        yield tree.Negation(operand=tree.Absence(value=written, span=span), span=span)
+    if isinstance(attribute.type, tree.CategoryType):
+        for value in (entry.name for entry in attribute.type.entries if says_unknown(entry.name.text)):
+            right = tree.Text(value=value.text, span=span) if value.quoted else replace(written, name=value)
+            yield tree.Comparison(left=written, relation="!=", right=right, span=span)
 
 
 def _at(node: Any, span: Span) -> Any:

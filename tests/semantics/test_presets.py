@@ -97,6 +97,14 @@ def test_every_preset_can_be_applied_and_says_what_it_is_and_is_not(name: str) -
     assert format_spec(tree) == text
 
 
+def test_known_are_those_who_have_a_value_that_is_one() -> None:
+    spec = SPEC.replace("race : category { x, y, z }", 'race : category { x, y, z, "not stated" } or missing')
+    found, _ = checked(spec + "apply preset four_fifths to approve across sex, race under people\n")
+    among = [[clause for clause in each.clauses if clause.startswith("among")] for each in found.properties]
+    of_sex, of_race = ["among sex != unknown"], ["among not race is missing", 'among race != "not stated"']
+    assert among == [of_sex, of_race, of_sex + of_race]
+
+
 def test_names_tell_models_and_populations_apart() -> None:
     other = 'distribution others over Applicant, repaid\n  empirical from "others.csv"\n\n'
     lines = [f"apply preset individual to approve across race under {name}\n" for name in ("people", "others")]
