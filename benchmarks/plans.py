@@ -156,6 +156,9 @@ def main() -> None:
                 engines = [stage.split(":")[0] for stage in planned.stages]
                 others = [asked(spec, options.effort, engine) for engine in engines if engine != "structure"]
                 found = worse(plan, others)
+                if found:  # whoever is asked first also has kernels compiled or loaded, which is nobody's time either
+                    plan = asked(spec, options.effort)
+                    found = worse(plan, others)
                 count, bad = count + 1, bad + bool(found)
                 print(f"| {title} | {kind} | {plan} | {'; '.join(map(str, others))} | {found} |", flush=True)
     print(f"{count} specs, {bad} of them worse", file=sys.stderr)

@@ -20,7 +20,7 @@ from fairdsl.backends import warmup as compiling
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals, warmup
-from fairdsl.backends.intervals.kernels import tree, trials
+from fairdsl.backends.intervals.kernels import tree
 from fairdsl.backends.intervals.lowering import _float32_error
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
@@ -235,14 +235,14 @@ def test_compiling_that_fails_is_not_taken_for_done(tmp_path: Path, monkeypatch:
 
 def test_the_toy_compiles_every_kernel_that_questions_use() -> None:
     warmup._use_all()
-    kernels = (tree.expand, tree.totals, trials.try_on)
+    kernels = (tree.expand, tree.totals)
     assert all(kernel.signatures for kernel in kernels)
     compiled, known = kernels_compiled()
     # Those that only other kernels call have code of their own where they were compiled in this very process.
     assert len(kernels) <= compiled <= known
     people = domain(rate=real(0, 2), job=category(1, 5, 9), sex=BOOLEAN)
     answer(problem(people, network(3, 8, 4), 2, quantity=SHARE), 1.0)
-    assert [len(kernel.signatures) for kernel in kernels] == [1, 1, 1]
+    assert [len(kernel.signatures) for kernel in kernels] == [1, 1]
 
 
 def test_relaxed_shares_enclose_those_of_enumeration() -> None:

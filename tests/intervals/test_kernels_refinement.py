@@ -58,7 +58,7 @@ def truths_of(task: Task) -> list[tuple[int, int, int]]:
 @given(seeds, st.booleans(), st.sampled_from([0, 1, 32]), st.sampled_from([None, 0, 2, 16]))
 def test_every_stage_is_sound(seed: int, curved: bool, small: int, regions: int | None) -> None:
     """Whether small boxes are evaluated or not, and whether boxes are cut into regions or not."""
-    with patch.object(refine, "_SMALL", small):
+    with patch.object(refine, "SMALL", small):
         assert_stages(random_task(seed, curved=curved), regions)
 
 

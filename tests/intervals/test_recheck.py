@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.leaves import restored
 from fairdsl.backends.intervals.recheck import ALL, Recheck, claims_of, sample, wrong_at_most
-from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.intervals.task import Task
 from tests.drawing import examples
 from tests.intervals.kernel_tasks import counted, random_task
@@ -32,12 +32,15 @@ def refined(task: Task, nodes: int) -> Refinement:
 @some
 @given(seeds, st.booleans(), st.integers(1, 200))
 def test_what_is_stored_is_gone_on_from(seed: int, curved: bool, nodes: int) -> None:
-    """Everything is confirmed, the bounds are the same, and the end is as good as that of an unbroken run."""
+    """Everything is confirmed, the bounds are the same but for rounding, and what follows is as good."""
     task = random_task(seed, curved=curved)
     before, roots = refined(task, nodes), Refinement.start(task).state()
     again, checked = Refinement.opened(task, roots, before.stored(), ALL)
     assert checked.sampled.wrong == 0
-    assert (again.bounds(), again.nodes) == (before.bounds(), before.nodes)
+    assert again.nodes == before.nodes
+    alike(again.bounds(), before.bounds(), task)
+    for name, array in again.stored().items():
+        np.testing.assert_array_equal(array, before.stored()[name])
     again.advance(1000)
     assert again.bounds().violating <= before.bounds().violating
     (surely, maybe, _), bounds = counted(task), again.bounds()
@@ -62,7 +65,24 @@ def test_parts_are_stored_below_what_they_began_with(seed: int, parts: int) -> N
     whole = refined(task, 5)
     whole.fork(parts)
     whole.join(read)
-    assert whole.bounds() == expected
+    alike(whole.bounds(), expected, task)
+
+
+def alike(read: Bounds, kept: Bounds, task: Task) -> None:
+    """No better, and worse by rounding alone: a little of every box, or one unit where units are counted."""
+    lost = read.violating - kept.violating, kept.falsified - read.falsified
+    assert all(0 <= each <= 1 + Fraction(task.decided, 25_000) for each in lost)
+
+
+@some
+@given(seeds)
+def test_counts_stay_as_they_are(seed: int) -> None:
+    """Boxes of a few units are counted, and claims of them are of whole units."""
+    task = random_task(seed)
+    before = refined(task, 5000)
+    again, _ = Refinement.opened(task, Refinement.start(task).state(), before.stored(), ALL)
+    if before.finished and len(set(task.component.tolist())) == 1:
+        assert again.bounds() == before.bounds()
 
 
 def edited(kept: dict[str, NDArray[Any]], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
@@ -76,7 +96,7 @@ def edited(kept: dict[str, NDArray[Any]], rng: np.random.Generator) -> dict[str,
         case 0 if len(array):
             array[place] = 0
         case 1 if len(array):
-            array[place] = array[place] / 2 if array.dtype.kind == "f" else array[place] + rng.integers(-2, 3)
+            array[place] = array[place] // 2 if name in claims else array[place] + rng.integers(-2, 3)
         case 2:
             array[:] = 0
         case 3:
@@ -122,7 +142,7 @@ def test_the_bound_of_a_sample_is_the_binomial_one() -> None:
 
 def test_a_sample_misses_more_than_it_says_once_in_a_hundred() -> None:
     """Forged claims of a little more than the bound, drawn with 2,000 seeds."""
-    task = next(task for seed in range(100) if len(refined(task := random_task(seed), 60).stored()["violating"]) > 40)
+    task = next(task for seed in range(100) if len(refined(task := random_task(seed), 60).stored()["inner"]) > 40)
     state, boxes = restored(task, Refinement.start(task).state(), refined(task, 60).stored())
     claim = next(one for one in claims_of(state, boxes, deployed=False) if one.kind == "violating")
     rng = np.random.default_rng(5)
@@ -157,9 +177,9 @@ def test_nobody_is_believed_about_what_could_poison_an_analysis() -> None:
     """Neither signs of units nor boxes are in the file."""
     kept = refined(random_task(3), 50).stored()
     assert set(kept) <= {
-        "split", "kind", "axis", "at", "violating", "falsified", "violating32", "next", "regions", "effort",
+        "inner", "axis", "own", "violating", "falsified", "violating32", "next", "regions", "effort",
     }  # fmt: skip
-    assert all(array.dtype.kind in "iuf" for array in kept.values())
+    assert all(array.dtype.kind in "iub" for array in kept.values())
 
 
 def test_the_deployed_file_has_claims_of_its_own() -> None:

@@ -113,7 +113,7 @@ def test_a_counterexample_does_not_end_the_analysis_of_its_region() -> None:
     people = domain(x=integer(0, 63), y=integer(0, 63), sex=BOOLEAN)
     asked = problem(people, zigzag(16), 2, quantity=SHARE)
     exact, unfair = Fraction(3, 4), Fraction(1, 4)
-    with patch.object(refine, "_SMALL", 1):
+    with patch.object(refine, "SMALL", 1):
         known = list(stages(lower(asked), *[8] * 12, 3000))
     certified = [each.certified for each in known]
     assert certified == sorted(certified)
@@ -156,7 +156,7 @@ def test_all_values_of_a_protected_attribute_are_compared(ages: object, bent: bo
     # With income 4 only those of age 2 get more than 9/2; above, all do.
     assert truth(asked).fair_share == Fraction(9, 10)
     for small in (0, 32):
-        with patch.object(refine, "_SMALL", small):
+        with patch.object(refine, "SMALL", small):
             found = shares(asked)
             assert found.certified <= Fraction(9, 10) <= 1 - found.falsified
             assert isinstance(answer(replace(asked, quantity=Quantity.HOLDS)), Violated)
@@ -231,7 +231,7 @@ def test_certificates_survive_rounding(name: str, small: int) -> None:
     people, rule = ADVERSARIAL[name]
     asked = problem(people, rule, 2, quantity=SHARE)
     fair = truth(asked).fair_share
-    with patch.object(refine, "_SMALL", small):
+    with patch.object(refine, "SMALL", small):
         for known in stages(lower(asked), 1, 2, 10, 500):
             assert known.certified <= fair <= 1 - known.falsified
 
@@ -255,7 +255,7 @@ def test_certificates_survive_rounding_of_random_networks(seed: int) -> None:
     asked = problem(people, rule, 2, quantity=SHARE)
     fair = truth(asked).fair_share
     for small in (0, 32):
-        with patch.object(refine, "_SMALL", small):
+        with patch.object(refine, "SMALL", small):
             for known in stages(lower(asked), 1, 10, 300):
                 assert known.certified <= fair <= 1 - known.falsified
 

@@ -15,9 +15,10 @@ from math import log, log2
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.graft import lent_out, roomy
 from fairdsl.backends.intervals.kernels.layout import Net, Work
-from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP, REGIONS, Tree
-from fairdsl.backends.intervals.kernels.trials import try_on
+from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP, NODES, REGIONS, SLOTS, UNSEEN, Tree
+from fairdsl.backends.intervals.kernels.tree import expand
 from fairdsl.clock import UNITS
 
 __all__ = ["FIRST_CHOICE", "MOST_REGIONS", "choose_regions", "seconds_of_analysis", "units_of_box"]
@@ -39,20 +40,20 @@ _LEAST_LEFT = 0.02
 _BOX_SECONDS, _PAIR_SECONDS, _OPEN_PART = 7e-6, 1e-6, 0.12
 
 
-def choose_regions(net: Net, work: Work, tree: Tree, cells: int) -> None:
+def choose_regions(net: Net, work: Work, tree: Tree, small: int, cells: int) -> None:
     """Set how many regions boxes are cut into from now on (0: none), by trying on open boxes."""
     spent = int(tree.counts[EVALUATED])
     tree.counts[CHOOSE_AT] = 2 * spent
-    slots = _drawn_boxes(tree)
-    if not len(slots):
+    nodes = _drawn_boxes(tree)
+    if not nodes:
         return
-    per_split = log(max(_LEAST_LEFT, _mean([try_on(net, work, tree, slot, 0, cells)[0] for slot in slots])))
+    per_split = log(max(_LEAST_LEFT, _mean([_tried(net, work, tree, node, 0, small, cells)[0] for node in nodes])))
     best, chosen = 0.0, 0
     allowed = spent * _TRIAL_PART
     for level in _LEVELS:
-        if 2 * level * len(slots) > allowed or 2 * level * seconds_of_analysis(net) > _MOST_SECONDS:
+        if 2 * level * len(nodes) > allowed or 2 * level * seconds_of_analysis(net) > _MOST_SECONDS:
             break
-        tried = [try_on(net, work, tree, slot, level, cells) for slot in slots]
+        tried = [_tried(net, work, tree, node, level, small, cells) for node in nodes]
         left, analyses = _mean([left for left, _ in tried]), _mean([spent for _, spent in tried])
         advantage = max(1.0, log2(analyses) - 1.0) * per_split - log(max(_LEAST_LEFT, left))
         if advantage > best:
@@ -61,7 +62,7 @@ def choose_regions(net: Net, work: Work, tree: Tree, cells: int) -> None:
 
 
 def _drawn_boxes(tree: Tree) -> list[int]:
-    """Slots of a few open boxes at equal steps of undecided mass."""
+    """A few open boxes at equal steps of undecided mass."""
     size = int(tree.counts[HEAP])
     keys: NDArray[np.float64] = tree.key[:size]
     if not size or keys.sum() <= 0.0:
@@ -70,8 +71,26 @@ def _drawn_boxes(tree: Tree) -> list[int]:
     reached = np.cumsum(keys[order])
     steps = (np.arange(_BOXES) + 0.5) / _BOXES * reached[-1]
     places = np.unique(np.minimum(np.searchsorted(reached, steps), size - 1))
-    slots = tree.slot[tree.heap[:size][order[places]]]
-    return [int(slot) for slot in slots if tree.split[slot] >= 0]
+    nodes = tree.heap[:size][order[places]]
+    return [int(node) for node in nodes if tree.split[tree.slot[node]] >= 0]
+
+
+def _tried(net: Net, work: Work, tree: Tree, node: int, regions: int, small: int, cells: int) -> tuple[float, int]:
+    """What share of a box's violating mass is left, and at how many analyses.
+
+    When it is cut into at most so many regions; for 0 when it is split, both halves taken together.
+    """
+    alone = roomy(lent_out(tree, np.full(3, node)))  # with room for two halves
+    alone.counts[[NODES, SLOTS, HEAP, REGIONS]] = 1, 1, 1, 0
+    alone.split[0], alone.cut[0] = UNSEEN, 0
+    expand(net, work, alone, 1, small, cells)
+    before = float(alone.violating[0])
+    alone.counts[REGIONS] = regions
+    expand(net, work, alone, 1, small, cells)
+    spent, count = int(alone.counts[EVALUATED]), int(alone.counts[NODES])
+    tree.counts[EVALUATED] += spent
+    after = float(alone.violating[count // 2 : count].sum())
+    return (after / before if before > 0.0 else 1.0), spent
 
 
 def _mean(values: list[float]) -> float:

@@ -30,8 +30,8 @@ State = Mapping[str, NDArray[Any]]
 Integers = NDArray[np.int64]
 
 #: The arrays that have an entry for each node, and for each slot.
-NODE_ARRAYS = ("parent", "component", "violating", "falsified", "violating32", "axis", "at", "slot")
-SLOT_ARRAYS = ("low", "high", "path_low", "path_high", "phase", "comparison", "split", "cut", "mass")
+NODE_ARRAYS = ("parent", "component", "violating", "falsified", "violating32", "mass", "axis", "slot")
+SLOT_ARRAYS = ("low", "high", "path_low", "path_high", "phase", "comparison", "split", "cut")
 _QUEUE = ("free", "heap", "key")
 
 

@@ -1,8 +1,11 @@
 """A refinement as a tree of splits with what is claimed at each node: the form in which results are kept in files.
 
-A node is split at a position of an attribute, or in the middle of a segment of the path; so whoever knows the roots
-knows every box, and no box is stored. Nothing else is stored that could make a later analysis wrong: signs of units are
-found anew. The rest are *claims*, which :mod:`fairdsl.backends.intervals.recheck` recomputes. Docs: docs/jobs.md.
+A node is split in the middle of an attribute's positions, or of a segment of the path; so whoever knows the roots knows
+every box, and no box is stored. Nothing else is stored that could make a later analysis wrong: signs of units are found
+anew. The rest are *claims*, which :mod:`fairdsl.backends.intervals.recheck` recomputes. Docs: docs/jobs.md.
+
+Nodes stand level by level, so that one flag each is the whole tree, and what is said of like boxes stands together and
+compresses well. A node whose halves together decide as much claims nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.claims import Grid
 from fairdsl.backends.intervals.graft import NODE_ARRAYS, SLOT_ARRAYS
 from fairdsl.backends.intervals.kernels.slots import (
     CHOOSE_AT,
@@ -30,25 +34,22 @@ from fairdsl.backends.intervals.kernels.slots import (
 from fairdsl.backends.intervals.kernels.split import NOTHING
 from fairdsl.backends.intervals.task import Task
 
-__all__ = ["Boxes", "boxes_of", "restored", "stored"]
+__all__ = ["Boxes", "boxes_of", "restored", "stored", "totals"]
 
 State = Mapping[str, NDArray[Any]]
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
-#: What splits a node: a position of an attribute; the middle of a segment of the path. Two more are kept free for
-#: proofs: the sign of a unit, and a test of a tree.
-AT_POSITION, IN_PATH, BY_SIGN, BY_TREE_TEST = range(4)
-#: The parts of a box's attributes: everything but these belongs to the slot of an open node.
-_BOX = ("low", "high", "path_low", "path_high", "phase", "comparison", "mass")
-#: Claims may exceed a node's mass by the rounding of products, no more.
-_ROUNDING = 1e-9
+#: What each child of a node has of it, before it is cut.
+_BOX = ("low", "high", "path_low", "path_high", "comparison", "mass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boxes:
-    """The box of every node, in the order of the nodes; ``phase`` is what is known of units at its root.
+    """The box of every node, level by level: the nodes of level i are those from ``starts[i]`` to ``starts[i + 1]``.
 
-    ``inner``: whether a node has children; ``level``: how many splits lead to it.
+    ``inner``: whether a node has children.
     """
 
     parent: Integers
@@ -58,31 +59,69 @@ class Boxes:
     path_low: NDArray[np.float32]
     path_high: NDArray[np.float32]
     comparison: Integers
-    mass: NDArray[np.float64]
+    mass: Floats
     root: Integers
-    inner: NDArray[np.bool_]
-    level: Integers
+    inner: Flags
+    starts: list[int]
 
 
-def stored(tree: Tree, *, deployed: bool) -> dict[str, NDArray[Any]]:
+def stored(task: Task, tree: Tree) -> dict[str, NDArray[Any]]:
     """What a file keeps of a tree."""
     count = int(tree.counts[NODES])
     roots = int((tree.parent[:count] < 0).sum())
-    split = tree.parent[roots:count:2]
-    slot = tree.slot[:count]
-    held = np.where(slot >= 0, slot, 0)
-    arrays: dict[str, NDArray[Any]] = {
-        "split": split.astype(np.int32),
-        "kind": np.where(tree.at[split] >= 0, AT_POSITION, IN_PATH).astype(np.uint8),
-        "axis": tree.axis[split].astype(np.int32),
-        "at": tree.at[split].astype(np.int32),
-        "violating": tree.violating[:count].copy(),
-        "falsified": tree.falsified[:count].copy(),
-        "next": np.where(slot >= 0, tree.split[held], NOTHING).astype(np.int32),
-        "regions": np.where(slot >= 0, tree.cut[held], 0).astype(np.uint8),
+    first = np.full(count, -1, dtype=np.int64)
+    first[tree.parent[roots:count:2]] = np.arange(roots, count, 2)
+    order = level = np.arange(roots)
+    while len(level):
+        halved = first[level[first[level] >= 0]]
+        level = np.stack([halved, halved + 1], axis=1).ravel()
+        order = np.concatenate([order, level])
+    inner = first[order] >= 0
+    grid, starts = Grid(task, tree.mass[order]), _starts(inner, roots)
+    claims = grid.codes(*(getattr(tree, name)[order] for name in ("violating", "falsified", "violating32")))
+    own = ~inner
+    for name, values in grid.values(claims).items():
+        upper = name != "falsified"
+        below = totals(values, inner, starts, upper=upper)[1]
+        own |= values < below if upper else values > below
+    slot = tree.slot[order[~inner]]
+    following, regions = np.full(len(slot), NOTHING), np.zeros(len(slot), dtype=np.int64)
+    following[slot >= 0], regions[slot >= 0] = tree.split[slot[slot >= 0]], tree.cut[slot[slot >= 0]]
+    return {
+        "inner": inner,
+        "axis": _narrow(tree.axis[order[inner]]),
+        "own": own[inner],
+        **{name: _narrow(codes[own]) for name, codes in claims.items()},
+        "next": _narrow(following),
+        "regions": _narrow(regions),
         "effort": tree.counts[[EVALUATED, REGIONS, CHOOSE_AT]].astype(np.int64),
     }
-    return arrays | ({"violating32": tree.violating32[:count].copy()} if deployed else {})
+
+
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers in as few bytes as hold them all."""
+    ends = values.min(initial=0), values.max(initial=0)
+    return values.astype(np.result_type(*map(np.min_scalar_type, map(int, ends))))
+
+
+def _starts(inner: Flags, roots: int) -> list[int]:
+    """Where each level begins, and where the last one ends; ValueError where the nodes are more or fewer."""
+    starts = [0, roots]
+    while starts[-1] > starts[-2]:
+        starts.append(starts[-1] + 2 * int(inner[starts[-2] : starts[-1]].sum()))
+    if starts.pop() != len(inner):
+        raise ValueError("there are not as many nodes as its splits make")
+    return starts
+
+
+def totals(values: Floats, inner: Flags, starts: list[int], *, upper: bool) -> tuple[Floats, Floats]:
+    """The value of each node, its own or its children's together, the better; and the children's (of none: useless)."""
+    best, below = values.copy(), np.full(len(values), np.inf if upper else -np.inf)
+    for level, (start, stop) in reversed(list(enumerate(pairwise(starts)))[1:]):
+        parents = starts[level - 1] + np.flatnonzero(inner[starts[level - 1] : start])
+        below[parents] = best[start:stop:2] + best[start + 1 : stop : 2]
+        best[parents] = (np.minimum if upper else np.maximum)(best[parents], below[parents])
+    return best, below
 
 
 def restored(task: Task, roots: State, kept: State) -> tuple[dict[str, NDArray[Any]], Boxes]:
@@ -91,8 +130,7 @@ def restored(task: Task, roots: State, kept: State) -> tuple[dict[str, NDArray[A
     ValueError for what is not a tree of splits of these roots, with claims that a node can have.
     """
     try:
-        split, kind, axis, at = (_whole(kept, name) for name in ("split", "kind", "axis", "at"))
-        boxes = boxes_of(task, roots, split, kind, axis, at)
+        boxes = boxes_of(task, roots, _flags(kept, "inner"), _whole(kept, "axis"))
         return _state(task, roots, kept, boxes), boxes
     except (KeyError, IndexError, OverflowError) as error:
         raise ValueError("an array is missing, or of another length") from error
@@ -105,54 +143,46 @@ def _whole(kept: State, name: str) -> Integers:
     return array.astype(np.int64)
 
 
-def boxes_of(task: Task, roots: State, split: Integers, kind: Integers, axis: Integers, at: Integers) -> Boxes:
+def _flags(kept: State, name: str) -> Flags:
+    array = kept[name]
+    if array.ndim != 1 or array.dtype != np.bool_:
+        raise ValueError(f"`{name}` is not a list of truth values")
+    return array.astype(np.bool_)
+
+
+def boxes_of(task: Task, roots: State, inner: Flags, axis: Integers) -> Boxes:
     """The boxes that these splits make of the roots."""
-    first, pairs = len(roots["parent"]), len(split)
-    if {len(kind), len(axis), len(at)} != {pairs}:
-        raise ValueError("there are not as many splits as pairs of children")
-    count = first + 2 * pairs
-    level = np.zeros(count, dtype=np.int64)
-    behind = first + 2 * np.arange(pairs)
-    if (split < 0).any() or (split >= behind).any() or len(np.unique(split)) < pairs:
-        raise ValueError("a node is split twice, or before it is there")
-    depths = level.tolist()
-    for number, node in enumerate(split.tolist()):
-        depths[first + 2 * number] = depths[first + 2 * number + 1] = depths[node] + 1
-    level = np.array(depths, dtype=np.int64)
-    parent = np.concatenate([np.full(first, -1, dtype=np.int64), np.repeat(split, 2)])
-    wide = {
-        name: np.zeros((count, *roots[name].shape[1:]), dtype=roots[name].dtype) for name in _BOX if name != "phase"
-    }
-    wide |= {"component": np.zeros(count, dtype=np.int64), "root": np.zeros(count, dtype=np.int64)}
+    count, first = len(inner), len(roots["parent"])
+    starts = _starts(inner, first)
+    split = np.flatnonzero(inner)
+    if len(axis) != len(split):
+        raise ValueError("there are not as many splits as nodes that are split")
+    wide = {name: np.zeros((count, *roots[name].shape[1:]), dtype=roots[name].dtype) for name in _BOX}
     slot = roots["slot"]
-    for name in _BOX:
-        if name != "phase":
-            wide[name][:first] = roots[name][slot]
+    for name, values in wide.items():
+        values[:first] = roots[name] if name == "mass" else roots[name][slot]
+    wide |= {name: np.zeros(count, dtype=np.int64) for name in ("component", "root")}
     wide["component"][:first], wide["root"][:first] = roots["component"], np.arange(first)
-    order = np.argsort(level[behind], kind="stable")
-    ends = np.searchsorted(level[behind][order], np.arange(1, int(level.max(initial=0)) + 2))
-    for start, stop in pairwise(ends.tolist()):
-        which = order[start:stop]
+    for start, stop in pairwise(np.searchsorted(split, starts).tolist()):
+        children = first + 2 * np.arange(start, stop)
         for values in wide.values():
-            values[behind[which]] = values[behind[which] + 1] = values[split[which]]
-        _cut(task, wide, behind[which], kind[which], axis[which], at[which])
-    inner = np.zeros(count, dtype=np.bool_)
-    inner[split] = True
-    return Boxes(parent=parent, inner=inner, level=level, **wide)
+            values[children] = values[children + 1] = values[split[start:stop]]
+        _cut(task, wide, children, axis[start:stop])
+    parent = np.concatenate([np.full(first, -1, dtype=np.int64), np.repeat(split, 2)])
+    return Boxes(parent=parent, inner=inner, starts=starts, **wide)
 
 
-def _cut(task: Task, wide: State, child: Integers, kind: Integers, axis: Integers, at: Integers) -> None:
+def _cut(task: Task, wide: State, child: Integers, axis: Integers) -> None:
     """Restrict pairs of children, which have their parents' boxes, to the two sides of their splits."""
     attributes = len(task.kinds)
-    if not np.isin(kind, (AT_POSITION, IN_PATH)).all():
-        raise ValueError("it has splits of a kind that this version does not make")
-    placed = kind == AT_POSITION
-    node, by, last = child[placed], axis[placed], at[placed]
-    if (by < 0).any() or (by >= attributes).any():
+    placed = axis < attributes
+    node, by = child[placed], axis[placed]
+    if (by < 0).any():
         raise ValueError("a node is split by an attribute that there is not")
     low, high = wide["low"][node, by].astype(np.int64), wide["high"][node, by].astype(np.int64)
-    if (last < low).any() or (last >= high).any():
-        raise ValueError("a node is split outside its box")
+    if (low >= high).any():
+        raise ValueError("a node is split that has one position")
+    last = low + (high - low) // 2
     wide["high"][node, by], wide["low"][node + 1, by] = last, last + 1
     size = (high - low + 1).astype(np.float64)
     wide["mass"][node] *= (last - low + 1) / size
@@ -166,30 +196,29 @@ def _cut(task: Task, wide: State, child: Integers, kind: Integers, axis: Integer
     wide["path_low"][node + 1, move] = middle
 
 
-def _claims(task: Task, kept: State, boxes: Boxes) -> dict[str, NDArray[np.float64]]:
-    """What is claimed of each node; ValueError where it is more than there is."""
-    found = {"violating": np.asarray(kept["violating"]), "falsified": np.asarray(kept["falsified"])}
-    found["violating32"] = found["violating"] if task.float32_error is None else np.asarray(kept["violating32"])
-    for name, values in found.items():
-        if values.dtype != np.float64 or values.shape != boxes.mass.shape:
-            raise ValueError(f"`{name}` is not a number for each node")
-        if not ((values >= 0) & (values <= boxes.mass * (1 + _ROUNDING))).all():
-            raise ValueError("a node claims more than its box has, or less than nothing")
-    if (found["falsified"] > found["violating"] * (1 + _ROUNDING)).any():
-        raise ValueError("a node has more units that are surely unfair than may be")
-    return {name: values.copy() for name, values in found.items()}
+def _claims(task: Task, kept: State, boxes: Boxes) -> dict[str, Floats]:
+    """What is claimed of each node: no more than its box has, and nothing where the file says nothing of it."""
+    own = ~boxes.inner
+    own[boxes.inner] = _flags(kept, "own")
+    claims = {}
+    for name in ("violating", "falsified", *(("violating32",) if task.float32_error is not None else ())):
+        claims[name] = np.zeros(len(own), dtype=np.int64)
+        claims[name][own] = _whole(kept, name)
+    values = Grid(task, boxes.mass).values(claims)
+    values.setdefault("violating32", values["violating"])
+    return {name: np.where(own, each, 0.0 if name == "falsified" else boxes.mass) for name, each in values.items()}
 
 
 def _state(task: Task, roots: State, kept: State, boxes: Boxes) -> dict[str, NDArray[Any]]:
     """The arrays of a tree that goes on from there."""
-    claims = _claims(task, kept, boxes)
-    following, regions, effort = _whole(kept, "next"), _whole(kept, "regions"), _whole(kept, "effort")
-    count = len(boxes.parent)
-    if len(following) != count or len(regions) != count or len(effort) != 3 or (effort < 0).any():
+    claims, effort = _claims(task, kept, boxes), _whole(kept, "effort")
+    count, leaves = len(boxes.parent), np.flatnonzero(~boxes.inner)
+    following, regions = _whole(kept, "next"), _whole(kept, "regions")
+    if len(following) != len(leaves) or len(regions) != len(leaves) or len(effort) != 3 or (effort < 0).any():
         raise ValueError("it does not say of each node how it goes on")
-    kept_open = ~boxes.inner & (claims["violating"] > 0)
-    nodes = np.flatnonzero(kept_open)
-    code = _allowed(task, boxes, nodes, following[nodes])
+    kept_open = claims["violating"][leaves] > 0
+    nodes = leaves[kept_open]
+    code = _allowed(task, boxes, nodes, following[kept_open])
     slot = np.full(count, -1, dtype=np.int64)
     slot[nodes] = np.arange(len(nodes))
     undecided = (claims["violating"] - claims["falsified"])[nodes]
@@ -199,19 +228,18 @@ def _state(task: Task, roots: State, kept: State, boxes: Boxes) -> dict[str, NDA
         **claims,
         "parent": boxes.parent,
         "component": boxes.component.astype(np.int32),
+        "mass": boxes.mass,
         "axis": np.full(count, NOTHING, dtype=np.int32),
-        "at": np.full(count, -1, dtype=np.int32),
         "slot": slot,
         "split": code.astype(np.int32),
-        "cut": regions[nodes].astype(np.int32),
+        "cut": regions[kept_open].astype(np.int32),
         "phase": roots["phase"][roots["slot"]][boxes.root[nodes]],
         "free": np.zeros(0, dtype=np.int64),
         "heap": nodes[waiting][order],
         "key": undecided[waiting][order],
     }
-    parents = _whole(kept, "split")
-    state["axis"][parents], state["at"][parents] = kept["axis"], kept["at"]
-    for name in ("low", "high", "path_low", "path_high", "comparison", "mass"):
+    state["axis"][boxes.inner] = kept["axis"]
+    for name in ("low", "high", "path_low", "path_high", "comparison"):
         state[name] = getattr(boxes, name)[nodes].astype(roots[name].dtype)
     counts = np.zeros(COUNTS, dtype=np.int64)
     counts[[NODES, SLOTS, HEAP]] = count, len(nodes), int(waiting.sum())

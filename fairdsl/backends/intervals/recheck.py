@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 from typing import Any, Protocol
 
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, COUNTS, HEAP, NODES, REGIONS, SLOTS, UNSEEN
-from fairdsl.backends.intervals.leaves import Boxes
+from fairdsl.backends.intervals.leaves import Boxes, totals
 from fairdsl.verdict import Sampled
 
 __all__ = ["ALL", "Checked", "Recheck", "check", "wrong_at_most"]
@@ -81,27 +82,12 @@ class Checked:
     sampled: Sampled
 
 
-def _totals(values: Floats, boxes: Boxes, *, upper: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """The value of each node, its own or its children's together, and whether its own is the one that counts."""
-    best, own = values.copy(), np.ones(len(values), dtype=np.bool_)
-    for level in range(int(boxes.level.max(initial=0)), 0, -1):
-        nodes = np.flatnonzero(boxes.level == level)
-        sums = np.zeros(len(values))
-        np.add.at(sums, boxes.parent[nodes], best[nodes])
-        parents = np.unique(boxes.parent[nodes])
-        better = sums[parents] < values[parents] if upper else sums[parents] > values[parents]
-        best[parents[better]] = sums[parents[better]]
-        own[parents[better]] = False
-    return best, own
-
-
 def _counting(own: NDArray[np.bool_], boxes: Boxes) -> Integers:
     """The nodes whose own values make the roots': the topmost ones that count."""
     active = boxes.parent < 0
-    for level in range(1, int(boxes.level.max(initial=0)) + 1):
-        nodes = np.flatnonzero(boxes.level == level)
-        above = boxes.parent[nodes]
-        active[nodes] = active[above] & ~own[above]
+    for start, stop in pairwise(boxes.starts[1:]):
+        above = boxes.parent[start:stop]
+        active[start:stop] = active[above] & ~own[above]
     return np.flatnonzero(active & own)
 
 
@@ -110,7 +96,8 @@ def claims_of(state: State, boxes: Boxes, *, deployed: bool) -> Iterator[Claimed
     for kind in ("violating", "falsified", *(("violating32",) if deployed else ())):
         upper = kind != "falsified"
         values: Floats = state[kind]
-        nodes = _counting(_totals(values, boxes, upper=upper)[1], boxes)
+        below = totals(values, boxes.inner, boxes.starts, upper=upper)[1]
+        nodes = _counting(values <= below if upper else values >= below, boxes)
         credit = boxes.mass[nodes] - values[nodes] if upper else values[nodes]
         some = credit > 0
         yield Claimed(kind, nodes[some], credit[some])
@@ -151,7 +138,6 @@ def roots_of(boxes: Boxes, nodes: Integers, phase: NDArray[np.int8]) -> dict[str
         "falsified": np.zeros(count),
         "violating32": mass.copy(),
         "axis": np.full(count, -1, dtype=np.int32),
-        "at": np.full(count, -1, dtype=np.int32),
         "slot": numbers,
         "low": boxes.low[nodes].astype(np.int32),
         "high": boxes.high[nodes].astype(np.int32),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.claims import SMALL
 from fairdsl.backends.intervals.effort import (
     FIRST_CHOICE,
     MOST_REGIONS,
@@ -36,8 +37,6 @@ __all__ = ["Bounds", "OpenBox", "Refinement"]
 
 State = Mapping[str, NDArray[Any]]
 
-#: Boxes of at most so many units are settled by evaluation.
-_SMALL = 32
 #: Resolution of the distributions of weighted sums.
 _CELLS = 256
 #: Masses are products of rounded ratios and sums of non-negative numbers: this covers their rounding.
@@ -141,7 +140,7 @@ class Refinement:
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """The tree of splits and what is claimed of it, for a file."""
-        return stored(self._tree, deployed=self.task.float32_error is not None)
+        return stored(self.task, self._tree)
 
     def of_roots(self) -> dict[str, NDArray[np.float64]]:
         """What is known of each root: at most violating, at least falsified, at most violating in float32."""
@@ -163,8 +162,8 @@ class Refinement:
             step = min(nodes - done, 4096)
             self._make_room(2 * step + 4)
             if self._tree.counts[EVALUATED] >= self._tree.counts[CHOOSE_AT]:
-                choose_regions(self._net, self._work, self._tree, _CELLS)
-            spent = expand(self._net, self._work, self._tree, step, _SMALL, _CELLS)
+                choose_regions(self._net, self._work, self._tree, SMALL, _CELLS)
+            spent = expand(self._net, self._work, self._tree, step, SMALL, _CELLS)
             if spent == 0:
                 break
             done += spent
@@ -338,8 +337,8 @@ def _empty_tree(task: Task, size: int) -> Tree:
         violating=np.zeros(size),
         falsified=np.zeros(size),
         violating32=np.zeros(size),
+        mass=np.zeros(size),
         axis=np.full(size, -1, dtype=np.int32),
-        at=np.full(size, -1, dtype=np.int32),
         slot=np.zeros(size, dtype=np.int64),
         low=np.zeros((size, attributes), dtype=np.int32),
         high=np.zeros((size, attributes), dtype=np.int32),
@@ -349,7 +348,6 @@ def _empty_tree(task: Task, size: int) -> Tree:
         comparison=np.zeros(size, dtype=np.int32),
         split=np.zeros(size, dtype=np.int32),
         cut=np.zeros(size, dtype=np.int32),
-        mass=np.zeros(size),
         free=np.zeros(size, dtype=np.int64),
         heap=np.zeros(size, dtype=np.int64),
         key=np.zeros(size),

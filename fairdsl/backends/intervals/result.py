@@ -31,7 +31,7 @@ State = Mapping[str, NDArray[np.generic]]
 class Result(Document):
     """The header of a result: how far a shard of a job got. The arrays beside it are the tree of splits."""
 
-    SCHEMA: ClassVar[str] = "fairdsl.interval-result/3"
+    SCHEMA: ClassVar[str] = "fairdsl.interval-result/4"
 
     #: The sha256 of the job.
     job: str

@@ -26,7 +26,6 @@ __all__ = [
     "copy_slot",
     "cut_slot",
     "load_slot",
-    "note_split",
     "take_slot",
     "units_of",
 ]
@@ -39,8 +38,8 @@ class Tree(NamedTuple):
     into before it is split (0: none), and after how many analyses that is to be chosen anew.
 
     ``violating``, ``falsified``, ``violating32`` and ``mass`` are shares of all decided units. ``slot`` is -1
-    for nodes that need no box any more. ``cut``: into how many regions a box was already cut. ``axis`` and ``at``: by
-    what a node was split, a split code, and the last position of its first half (-1 of a path, which is halved).
+    for nodes that need no box any more. ``cut``: into how many regions a box was already cut. ``axis``: by what a
+    node was split, a split code; always in the middle.
     """
 
     counts: Integers
@@ -49,8 +48,8 @@ class Tree(NamedTuple):
     violating: Floats
     falsified: Floats
     violating32: Floats
+    mass: Floats
     axis: NDArray[np.int32]
-    at: NDArray[np.int32]
     slot: Integers
     low: Annotated[NDArray[np.int32], 2]
     high: Annotated[NDArray[np.int32], 2]
@@ -60,7 +59,6 @@ class Tree(NamedTuple):
     comparison: NDArray[np.int32]
     split: NDArray[np.int32]
     cut: NDArray[np.int32]
-    mass: Floats
     free: Integers
     heap: Integers
     key: Floats
@@ -127,22 +125,12 @@ def copy_slot(tree: Tree, source: int, target: int) -> None:
     copy_into(tree.path_high[target], tree.path_high[source])
     copy_into(tree.phase[target], tree.phase[source])
     tree.comparison[target] = tree.comparison[source]
-    tree.mass[target] = tree.mass[source]
     tree.cut[target] = tree.cut[source]
 
 
 @part
-def note_split(net: Net, tree: Tree, node: int, slot: int, code: int) -> None:
-    """Write down by what a node is split: the way to every box leads over these."""
-    tree.axis[node] = code
-    tree.at[node] = -1
-    if code < len(net.shape.kinds):
-        tree.at[node] = tree.low[slot, code] + (tree.high[slot, code] - tree.low[slot, code]) // 2
-
-
-@part
-def cut_slot(net: Net, tree: Tree, slot: int, code: int, upper: bool) -> None:
-    """Restrict a slot to one side of a split."""
+def cut_slot(net: Net, tree: Tree, slot: int, code: int, upper: bool) -> float:
+    """Restrict a slot to one side of a split; returns what part of the units is there."""
     attributes = len(net.shape.kinds)
     if code >= attributes:
         move = code - attributes - net.paths.move_start[tree.comparison[slot]]
@@ -151,17 +139,16 @@ def cut_slot(net: Net, tree: Tree, slot: int, code: int, upper: bool) -> None:
             tree.path_low[slot, move] = middle
         else:
             tree.path_high[slot, move] = middle
-    else:
-        low = tree.low[slot, code]
-        high = tree.high[slot, code]
-        middle = low + (high - low) // 2
-        size = high - low + 1
-        if upper:
-            tree.low[slot, code] = middle + 1
-            tree.mass[slot] *= (high - middle) / size
-        else:
-            tree.high[slot, code] = middle
-            tree.mass[slot] *= (middle - low + 1) / size
+        return 1.0
+    low = tree.low[slot, code]
+    high = tree.high[slot, code]
+    middle = low + (high - low) // 2
+    size = high - low + 1
+    if upper:
+        tree.low[slot, code] = middle + 1
+        return float((high - middle) / size)
+    tree.high[slot, code] = middle
+    return float((middle - low + 1) / size)
 
 
 @part

@@ -22,7 +22,6 @@ from fairdsl.backends.intervals.kernels.slots import (
     copy_slot,
     cut_slot,
     load_slot,
-    note_split,
     take_slot,
     units_of,
 )
@@ -31,10 +30,10 @@ from fairdsl.backends.intervals.kernels.split import NOTHING, choose_split
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["expand", "totals"]
+__all__ = ["LEAST", "expand", "totals"]
 
 #: Less than any unit's part of all of them, see roles.py.
-_LEAST = 1e-300
+LEAST = 1e-300
 
 
 @part
@@ -113,13 +112,13 @@ def _count(net: Net, work: Work, tree: Tree, slot: int, comparison: int) -> None
 @part
 def _part(mass: float, share: float) -> float:
     """At most this share of a mass: never nothing of something, even where the product underflows."""
-    return max(mass * share, _LEAST) if share > 0.0 else 0.0
+    return max(mass * share, LEAST) if share > 0.0 else 0.0
 
 
 @part
 def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
     """Take over the shares in ``work.result``; queue the node, or give its slot back where all is decided."""
-    mass = tree.mass[slot]
+    mass = tree.mass[node]
     tree.violating[node] = _part(mass, work.result[VIOLATING])
     tree.falsified[node] = mass * work.result[FALSIFIED] * (1.0 - 1e-9)
     tree.violating32[node] = _part(mass, work.result[VIOLATING32])
@@ -137,7 +136,7 @@ def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
 def _cut_open(net: Net, work: Work, tree: Tree, node: int, slot: int, limit: int, cells: int, most: float) -> None:
     """Cut an open node's box into regions and queue it again with what is left."""
     comparison = tree.comparison[slot]
-    mass = tree.mass[slot]
+    mass = tree.mass[node]
     falsified = tree.falsified[node] / mass
     load_slot(net, work, tree, slot)
     analyse(net, work, comparison, cells)
@@ -167,7 +166,7 @@ def expand(net: Net, work: Work, tree: Tree, budget: int, small: int, cells: int
             continue
         code = tree.split[slot]
         if not unseen:
-            note_split(net, tree, node, slot, code)
+            tree.axis[node] = code
         # A root that has not been looked at is settled itself, any other node by its two halves.
         for side in range(1 if unseen else 2):
             child = node
@@ -181,7 +180,7 @@ def expand(net: Net, work: Work, tree: Tree, budget: int, small: int, cells: int
                 if side == 0:
                     where = take_slot(tree)
                     copy_slot(tree, slot, where)
-                cut_slot(net, tree, where, code, side == 1)
+                tree.mass[child] = tree.mass[node] * cut_slot(net, tree, where, code, side == 1)
             _settle(net, work, tree, child, where, small, cells, most)
     return int(tree.counts[EVALUATED] - before)
 
