@@ -138,3 +138,9 @@ class Found(Document):
         """The finds as the file has them, one mapping from column to value each; none of what was read back."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*(c.cells for c in self.columns), strict=True)]
+
+    def to_frame(self, *, library: str = "pandas") -> Any:
+        """The same as a DataFrame of ``pandas`` or ``polars``; raises ImportError where that is not installed."""
+        from fairdsl.report.frames import to_frame
+
+        return to_frame({column.name: list(column.cells) for column in self.columns}, library)

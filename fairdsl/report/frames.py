@@ -41,7 +41,7 @@ class Tabled:
     __slots__ = ()
 
     def table(self, kind: str = "groups") -> Table:
-        """Its ``groups``, ``metrics`` or ``pairs`` as columns of plain values, all of one length.
+        """Its ``groups``, ``metrics``, ``pairs`` or ``regions`` as columns of plain values, all of one length.
 
         Raises ValueError for another ``kind``.
         """
@@ -167,8 +167,23 @@ def _pairs(report: Report) -> Iterator[dict[str, Any]]:
                 yield {"property": item.name, "pair": number, "individual": who, "decision": decision, **values}
 
 
+def _regions(report: Report) -> Iterator[dict[str, Any]]:
+    """Where it fails: how much of all units each part is, and what of all fails and is open in it."""
+    from fairdsl.report.words import region  # which reads reports
+
+    for item in report.properties:
+        for part in () if item.shares is None else item.shares.regions:
+            yield {
+                "property": item.name,
+                "where": region(part),
+                "share": float(part.share),
+                "falsified": float(part.falsified),
+                "undecided": float(part.undecided),
+            }
+
+
 #: The tables, by what they are about.
-KINDS = MappingProxyType({"metrics": _metrics, "groups": _groups, "pairs": _pairs})
+KINDS = MappingProxyType({"metrics": _metrics, "groups": _groups, "pairs": _pairs, "regions": _regions})
 
 
 def _number(value: Fraction | None) -> float | None:

@@ -8,6 +8,7 @@ import pytest
 from samples import EVIDENCE, GAP, PARTLY, PROVED, REFUSAL, UNSETTLED, demand, share_demand, shares, witness
 
 from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.question import Quantity
 from fairdsl.report.model import DemandReport, ExitCode, PropertyReport, Report, SpecFile
 from fairdsl.verdict import Arithmetic, Fidelity, Holds, Interval, Judgement, Reason, Refused, Unknown, Value, Violated
 
@@ -136,3 +137,21 @@ def test_a_property_joins_its_demands() -> None:
     assert joined.judgement is Judgement.VIOLATED
     assert len(joined.witnesses) == 1  # each pair once
     assert joined.shares == tight.shares
+
+
+def test_regions_are_a_table() -> None:
+    sheet = demand(PARTLY, text="measure fair_share", metric="fair_share", quantity=Quantity.FAIR_SHARE)
+    spec = SpecFile(path="spec.fair", sha256="0" * 64)
+    item = PropertyReport(name="alike", sentence="", clauses=(), demands=(sheet,))
+    table = Report(fairdsl="1", audit=None, spec=spec, models=(), seed=0, properties=(item,)).table("regions")
+    assert table == {
+        "property": ["alike"] * 3,
+        "where": [
+            "month in 17 .. 25 and status in { none, some }",
+            "foreign = true and income in ~0.333333 .. 3.5 and month = 80",
+            "everywhere",
+        ],
+        "share": [0.125, 0.0125, 1.0],
+        "falsified": [0.012, 0.0, 0.02],
+        "undecided": [0.083, 0.01, 0.109],
+    }

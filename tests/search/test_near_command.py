@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -91,7 +93,7 @@ def test_pairs_near_the_rows_of_a_file(spec: Path, tmp_path: Path) -> None:
         assert known[{"1": 0, "2": 1, "5": 2}[row["nearest_row"]]] == pytest.approx(min(known), abs=1e-6)
 
 
-def test_rows_by_the_name_of_a_distribution(spec: Path, tmp_path: Path) -> None:
+def test_rows_by_the_name_of_a_distribution(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = fairdsl.search(spec, near="cohort", count=20)
     assert found.near is not None
     assert (found.near.rows, found.near.outside, found.near.excluded, found.near.at_rows) == (3, 2, 1, 2)
@@ -103,6 +105,9 @@ def test_rows_by_the_name_of_a_distribution(spec: Path, tmp_path: Path) -> None:
     assert (replaced.near.path, replaced.near.rows, replaced.strategy) == (str(other), 1, "portfolio")
     first = replaced.rows()[0]
     assert (first["age"], first["found.distance"], first["nearest_row"]) == (55, 0.0, 1)
+    monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=dict))
+    frame = replaced.to_frame(library="polars")
+    assert [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)] == replaced.rows()
 
 
 def test_pinned_rows_and_rows_that_are_none(spec: Path, tmp_path: Path) -> None:
