@@ -15,7 +15,7 @@ from fairdsl.ir.metric import PRIVILEGED, Comparison, Fold, Metric
 from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, Negated, Rate
 from fairdsl.source import Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.format_expression import expression_text
+from fairdsl.syntax.format_expression import text_of
 
 __all__ = ["FACTS", "TERMS", "MistakeError", "Term", "Words", "definition_text", "metric_of", "term_of"]
 
@@ -75,7 +75,7 @@ class Term:
 
 def definition_text(node: tree.Expression) -> str:
     """A metric's expression on one line, the same however it is laid out."""
-    return expression_text(node)
+    return text_of(node)
 
 
 def metric_of(name: str, node: tree.Expression, term: Term, meaning: str | None = None) -> Metric:
@@ -99,7 +99,7 @@ def term_of(node: tree.Expression, words: Words) -> Term:
         rate, among = _Rates(words).rate(node)
         if isinstance(rate.given, Each):
             why = "the rate is taken under several conditions, and none of them decides"
-            raise MistakeError(node.span, why, f"compare it, as in `gap({expression_text(node)})`")
+            raise MistakeError(node.span, why, f"compare it, as in `gap({text_of(node)})`")
         return Term(comparison=Comparison.EVERY, rate=rate, folded=Fold.SINGLE, among=among)
     if name == "mean" and not _is_number(node):
         return _mean(node, words)
@@ -113,7 +113,7 @@ def term_of(node: tree.Expression, words: Words) -> Term:
     several = isinstance(rate.given, Each)
     if several and comparison.value.fold is Fold.MEAN:
         why = "of signed numbers none is the worst"
-        raise MistakeError(node.span, why, f"write `mean({expression_text(node)})`")
+        raise MistakeError(node.span, why, f"write `mean({text_of(node)})`")
     return Term(comparison=comparison, rate=rate, folded=comparison.value.fold if several else Fold.SINGLE, among=among)
 
 
@@ -132,7 +132,7 @@ def _mean(node: tree.Call, words: Words) -> Term:
         raise MistakeError(node.span, why, help_text)
     rate, among = _Rates(words).rate(_only_call(inner))
     if not isinstance(rate.given, Each):
-        raise MistakeError(node.span, "there is one number only", f"write `{expression_text(inner)}`")
+        raise MistakeError(node.span, "there is one number only", f"write `{text_of(inner)}`")
     return Term(comparison=comparison, rate=rate, folded=Fold.MEAN, among=among)
 
 
@@ -272,4 +272,4 @@ def _rate_in(node: tree.Expression) -> tree.Call:
 
 
 def _quoted(node: tree.Expression) -> str:
-    return f"`{expression_text(node)}`"
+    return f"`{text_of(node)}`"

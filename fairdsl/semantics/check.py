@@ -146,7 +146,7 @@ class _SpecChecker:
             clause.name.text
             for instance in self.expanded.instances
             for clause in instance.node.clauses
-            if isinstance(clause, tree.WithinClause)
+            if isinstance(clause, tree.ApartClause)
         }
         domain = check_domain(node, compared, own)
         if not own.has_errors:

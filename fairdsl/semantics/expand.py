@@ -28,7 +28,7 @@ from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.source.numbers import TooLongError, read_number
 from fairdsl.syntax import tree
-from fairdsl.syntax.format_property import value_of_each
+from fairdsl.syntax.format_expression import text_of
 from fairdsl.syntax.tables import keywords
 
 __all__ = ["Expanded", "Instance", "expand"]
@@ -219,7 +219,7 @@ class _Expander:
             if put is None:
                 return  # the same would be found for every value
             if clauses:
-                name = f"{node.name.text}[{', '.join(map(value_of_each, values))}]"
+                name = f"{node.name.text}[{', '.join(map(text_of, values))}]"
                 put = replace(put, name=replace(node.name, text=name))
             yield Instance(
                 node=put,
@@ -239,12 +239,12 @@ class _Expander:
             name, first = clause.variable, same[0].variable.span
             self.reporter.report(errors.declared_twice("variable", name.text, name.span, first))
         values: tuple[Value, ...] = clause.values
-        if clause.attribute is not None:
-            values = self._values_of(clause.attribute)
+        if clause.axis is not None:
+            values = self._values_of(clause.axis)
         for place, value in enumerate(values):
             if value in values[:place]:
                 first = values[values.index(value)].span
-                written = value_of_each(value)
+                written = text_of(value)
                 self.reporter.report(errors.declared_twice("value", written, value.span, first, word="named"))
         return values if len(self.reporter.diagnostics) == before else None
 
@@ -305,7 +305,7 @@ class _Expander:
                 continue
             if names.isdisjoint(swept) or (put := self._put(item, here)) is None:
                 continue
-            said = ", ".join(f"{name} = {value_of_each(here[name])}" for name in swept if name in names)
+            said = ", ".join(f"{name} = {text_of(here[name])}" for name in swept if name in names)
             if isinstance(put, tree.Model):
                 put = replace(put, name=replace(put.name, text=f"{put.name.text}[{said}]"))
             yield item.name.text, put
@@ -315,7 +315,7 @@ class _Expander:
         names = set(_names(node)) if self.parameters else ()
         for name in self.parameters:
             if name in names or name in self._shared_names or name in swept:
-                yield InForce(name=name, text=value_of_each(here[name]))
+                yield InForce(name=name, text=text_of(here[name]))
 
 
 def _names(node: object) -> Iterator[str]:

@@ -16,7 +16,7 @@ from fairdsl.semantics.outputs import Outputs, calls_in
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.source import Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.format_expression import expression_text
+from fairdsl.syntax.format_expression import text_of
 
 __all__ = ["FormulaReader"]
 
@@ -90,10 +90,10 @@ class FormulaReader:
             formula=formula,
             given=conjoin(*both),
             sure=conjoin(*sure),
-            text=expression_text(written),
-            premise_text=" and ".join(expression_text(part) for part in self.premises),
+            text=text_of(written),
+            premise_text=" and ".join(text_of(part) for part in self.premises),
             when=tuple(
-                expression_text(each.condition) for each in self.node.clauses if isinstance(each, tree.WhenClause)
+                text_of(each.condition) for each in self.node.clauses if isinstance(each, tree.WhenClause)
             ),
             span=node.span,
         )

@@ -22,7 +22,7 @@ from fairdsl.semantics.populations import domain_with_label, population_named, w
 from fairdsl.semantics.scope import ConditionScope, attribute_index
 from fairdsl.source import Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.format_property import clause_text
+from fairdsl.syntax.format_expression import text_of
 
 __all__ = ["GroupClauses", "Groups"]
 
@@ -293,7 +293,7 @@ class GroupClauses:
         details: list[tuple[str, str]] = []
         for clause in self.node.clauses:
             if isinstance(clause, _IN_WORDS):
-                word, _, rest = clause_text(clause).partition(" ")
+                word, _, rest = text_of(clause).partition(" ")
                 details.append((word, rest))
         return tuple(details)
 

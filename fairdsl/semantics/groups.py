@@ -29,7 +29,7 @@ from fairdsl.semantics.precision import precision_of, words_of_precision
 from fairdsl.semantics.thresholds import TwoMetrics, metric_comparison, metric_threshold, two_metrics
 from fairdsl.source import Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.format_property import clause_text
+from fairdsl.syntax.format_expression import text_of
 
 __all__ = ["GroupBuilder"]
 
@@ -53,7 +53,7 @@ class _Asked:
         """The demand as written; with a ``name``, as if that alone stood there."""
         word = "require" if self.required else "measure"
         if name is None:
-            written = clause_text(self.clause)
+            written = text_of(self.clause)
             return written if self.required else f"{word} {written}"
         bound = f" {self.threshold.relation.value} {self.threshold.text}" if self.threshold else ""
         return f"{word} {name}{bound}"

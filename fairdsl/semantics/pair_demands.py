@@ -24,7 +24,7 @@ from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.thresholds import check_share, metric_comparison, metric_threshold
 from fairdsl.source import Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.format_property import clause_text
+from fairdsl.syntax.format_expression import text_of
 
 __all__ = ["PairDemands"]
 
@@ -160,7 +160,7 @@ class PairDemands:
         under, beyond = self._under(words_of_precision(clause), holds=holds)
         precision = precision_of(None if holds else clause.within, clause.confidence, self.reporter)
         return Demand(
-            text=clause_text(clause),
+            text=text_of(clause),
             metric=metric,
             question=asked,
             certain=precision.confidence if holds and precision is not None else None,
@@ -196,7 +196,7 @@ class PairDemands:
             None
             if counted is None
             else Demand(
-                text=f"measure {clause_text(item)}",
+                text=f"measure {text_of(item)}",
                 metric=share.name,
                 question=counted,
                 beyond=beyond,

@@ -28,9 +28,7 @@ __all__ = ["PairBuilder"]
 #: Individuals that a demand may be about at most.
 _MOST = 2
 #: Clauses that say what else may differ between two individuals.
-_EXCEPTIONS = (tree.WithinClause, tree.RegardlessClause)
-#: Clauses that need two individuals.
-_OF_TWO = (tree.DifferClause, *_EXCEPTIONS, tree.OtherwiseEqualClause)
+_EXCEPTIONS = (tree.ApartClause, tree.RegardlessClause)
 
 
 @dataclass(slots=True)
@@ -142,7 +140,7 @@ class PairBuilder:
     def _one(self) -> Pair:
         """Who is asked about where nobody is compared with anybody: all, or those of `among`."""
         for clause in self.node.clauses:
-            if isinstance(clause, _OF_TWO):
+            if clause.FORM.about is tree.About.PAIRS:
                 word = clause.span.text.split()[0]
                 name = self._names[0]
                 self.reporter.report(
@@ -194,14 +192,14 @@ class PairBuilder:
                     errors.declared_twice("attribute", name.text, name.span, spans[index], word="named")
                 )
             spans.setdefault(index, name.span)
-        mode = Differ.EACH if clause.mode is tree.DifferMode.EACH else Differ.ANY
+        mode = Differ.EACH if clause.mode is tree.DifferMode.EACH and len(spans) > 1 else Differ.ANY
         return tuple(spans), mode, spans
 
     def _relaxations(self, differing: Mapping[int, Span]) -> tuple[Relaxation, ...]:
         relaxations: dict[int, Relaxation] = {}
         for clause in self.node.clauses:
             match clause:
-                case tree.WithinClause(by=by, name=name):
+                case tree.ApartClause(by=by, name=name):
                     self._relax(name, by, clause.span, differing, relaxations)
                 case tree.RegardlessClause(names=names):
                     for name in names:

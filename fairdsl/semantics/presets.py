@@ -18,7 +18,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.putting import Putting, Value
 from fairdsl.source import Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.format_property import value_of_each
+from fairdsl.syntax.format_expression import text_of
 
 __all__ = ["applied"]
 
@@ -78,7 +78,7 @@ class _Applied:
         for size in range(1, len(names) + 1):
             for some in combinations(names, size):
                 groups = self._set(some)
-                of = value_of_each(groups if size > 1 else some[0])
+                of = text_of(groups if size > 1 else some[0])
                 yield self._property(rest, f"[{of}]", {each.variable.text: groups})
 
     def _set(self, names: Sequence[tree.Name]) -> tree.NameSet:

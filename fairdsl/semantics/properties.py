@@ -28,26 +28,6 @@ __all__ = ["PropertyScope", "check_property"]
 
 C = TypeVar("C", bound=tree.Node)
 
-_ABOUT_PAIRS = (
-    tree.DifferClause,
-    tree.WithinClause,
-    tree.RegardlessClause,
-    tree.OtherwiseEqualClause,
-    tree.WhenClause,
-)
-_ABOUT_GROUPS = (tree.StrataClause, tree.ExcludingClause, tree.AllowClause, tree.BaselineClause, tree.PrivilegedClause)
-_ONCE = (
-    tree.CompareClause,
-    tree.AcrossClause,
-    tree.ModelReference,
-    tree.DifferClause,
-    tree.OtherwiseEqualClause,
-    tree.UnderClause,
-    tree.BaselineClause,
-    tree.PrivilegedClause,
-    tree.ExcludingClause,
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyScope:
@@ -234,9 +214,10 @@ def _check_clause_set(node: tree.Property, reporter: Reporter) -> None:
                 name.text, name.span, "requires and measures nothing", "add a line such as `require same decision`"
             )
         )
-    foreign = _ABOUT_GROUPS if compare is not None else _ABOUT_PAIRS
+    compared = (tree.About.PAIRS, tree.About.INDIVIDUALS)
+    foreign = (tree.About.GROUPS,) if compare is not None else compared
     for clause in node.clauses:
-        if isinstance(clause, foreign) and (compare is None) != (across is None):
+        if clause.FORM.about in foreign and (compare is None) != (across is None):
             kind = "compares pairs" if compare is not None else "is about groups"
             word = clause.span.text.split()[0]
             reporter.report(
@@ -264,7 +245,8 @@ def _confidences(clause: tree.Clause) -> list[tree.Number]:
 
 
 def _check_repetitions(node: tree.Property, reporter: Reporter) -> None:
-    for kind in _ONCE:
+    kinds = dict.fromkeys(type(clause) for clause in node.clauses if clause.FORM.once)
+    for kind in kinds:
         found = [clause for clause in node.clauses if isinstance(clause, kind)]
         for extra in found[1:]:
             word = extra.span.text.split()[0]

@@ -1,340 +1,181 @@
-"""From Lark's branches to the tree: declarations outside properties (which are in ``build_property``)."""
+"""From Lark's branches to the tree, by the annotations of its classes.
+
+A rule of the grammar is called as the class that it makes (``for_each`` as ``ForEachClause``), or as a field of the
+class around it, which then holds what it read: ``within: WITHIN _quantity`` of a demand. Whatever else was read goes to
+the other fields in their order, to each what its annotation admits. So a clause is a class and a rule; what is left are
+expressions that are walked without recursion, and signs that belong to numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
-from lark import Token
+from lark import Token, Tree
 
-from fairdsl.source import Span
+from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.build_property import PropertyBuilder
 from fairdsl.syntax.trivia import Trivia
-from fairdsl.syntax.words import Branch, branches, tokens
+from fairdsl.syntax.words import CHAINED, Branch, WordBuilder, branches, tokens
 
-__all__ = ["SpecBuilder"]
+__all__ = ["TreeBuilder"]
+
+#: The tokens that something is made of; all others are words of the language.
+_WORDS = frozenset(("NAME", "ATTRIBUTE", "OUTCOME", "PARAMETER", "STRING"))
+#: How a class's name becomes that of its rule.
+_HUMP, _SUFFIX = re.compile(r"(?<=.)(?=[A-Z])"), re.compile("_(Clause|Type)$")
 
 
-class SpecBuilder(PropertyBuilder):
-    """Makes the tree of a file and hands each declaration the doc text written before it."""
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field of a class: what it admits, and whether several of it."""
 
-    def __init__(self, trivia: Trivia, original: Sequence[int] | None = None) -> None:
-        super().__init__(trivia.file, original)
+    name: str
+    kinds: tuple[type, ...]
+    several: bool
+
+    @property
+    def needed(self) -> bool:
+        """Whether it holds something always."""
+        return not self.several and NoneType not in self.kinds and bool not in self.kinds
+
+
+@cache
+def _classes() -> dict[str, type[tree.Node]]:
+    """The class of each rule."""
+    found = (each for each in vars(tree).values() if isinstance(each, type) and issubclass(each, tree.Node))
+    return {_SUFFIX.sub("", _HUMP.sub("_", each.__name__)).lower(): each for each in found}
+
+
+@cache
+def _fields(rule: str) -> dict[str, _Field]:
+    """What the annotations of a rule's class say."""
+    kind = _classes()[rule]
+    hints = get_type_hints(kind)
+    return {entry.name: _field(entry.name, hints[entry.name]) for entry in fields(kind) if entry.name != "span"}
+
+
+def _field(name: str, hint: Any) -> _Field:
+    several = get_origin(hint) is tuple
+    within = get_args(hint)[0] if several else hint
+    kinds = get_args(within) if get_origin(within) is not tuple else (tuple,)
+    return _Field(name, kinds or (within,), several)
+
+
+def _says_something(part: Token | Branch) -> bool:
+    return isinstance(part, Tree) or part.type in _WORDS
+
+
+class TreeBuilder(WordBuilder):
+    """Makes the nodes of a file, and hands each declaration the doc text written before it."""
+
+    def __init__(self, file: SourceFile, original: Sequence[int] | None = None, trivia: Trivia | None = None) -> None:
+        """``original`` maps offsets back to the file where a mended text was read instead of it."""
+        super().__init__(file, original)
         self._trivia = trivia
 
     def spec(self, branch: Branch) -> tree.Spec:
         """The whole file."""
-        version: tree.Version | None = None
-        audit: tree.Audit | None = None
-        items: list[tree.Item] = []
-        opening = self.span(branches(branch)[0]).start if branch.children else 0
-        for child in branches(branch):
-            if child.data == "version":
-                version = self._version(child)
-            elif child.data == "audit":
-                # The document's text may stand above `fair 1`, which has no text of its own.
-                doc = (self._trivia.claim_doc(opening) if version else ()) + self._doc(child)
-                audit = tree.Audit(doc=doc, title=self.text(tokens(child, "STRING")[0]), span=self.span(child))
-            else:
-                items.append(self._item(child))
+        assert self._trivia is not None
+        parts = [self.node(child) for child in branches(branch)]
+        version = next((part for part in parts if isinstance(part, tree.Version)), None)
+        audit = next((part for part in parts if isinstance(part, tree.Audit)), None)
+        if version is not None and audit is not None:
+            # The document's text may stand above `fair 1`, which has no text of its own.
+            audit = replace(audit, doc=(*self._trivia.claim_doc(version.span.start), *audit.doc))
         return tree.Spec(
             version=version,
             audit=audit,
-            items=tuple(items),
+            items=tuple(part for part in parts if not isinstance(part, tree.Version | tree.Audit)),
             comments=self._trivia.all_comments(),
             span=Span(self.file, 0, len(self.file.text)),
         )
 
-    def _doc(self, branch: Branch) -> tuple[str, ...]:
-        return self._trivia.claim_doc(self.span(branch).start)
+    def only_node(self, branch: Branch) -> Any:
+        """The one node directly below a rule."""
+        return self.node(branches(branch)[0])
 
-    def _version(self, branch: Branch) -> tree.Version:
-        return tree.Version(number=self.numbers(branch)[0], span=self.span(branch))
-
-    def _item(self, branch: Branch) -> tree.Item:
-        makers: dict[str, Callable[[Branch], tree.Item]] = {
-            "use": self._use,
-            "parameter": self._parameter,
-            "domain": self._domain,
-            "protected": self._protected,
-            "label": self._label,
-            "model": self._model,
-            "distribution": self._distribution,
-            "graph": self._graph,
-            "named_condition": self._named_condition,
-            "metric": self._metric,
-            "property": self._property,
-            "apply": self._apply,
-        }
-        return makers[str(branch.data)](branch)
-
-    def _use(self, branch: Branch) -> tree.Use:
-        return tree.Use(path=self.text(tokens(branch, "STRING")[0]), span=self.span(branch))
-
-    def _parameter(self, branch: Branch) -> tree.Parameter:
-        return tree.Parameter(
-            doc=self._doc(branch),
-            name=self.names(branch)[0],
-            number=self.numbers(branch)[0],
-            span=self.span(branch),
-        )
-
-    # ---- domains -------------------------------------------------------------------------------
-
-    def _domain(self, branch: Branch) -> tree.Domain:
-        doc = self._doc(branch)
-        members = tuple(self._member(child) for child in branches(branch))
-        return tree.Domain(doc=doc, name=self.names(branch)[0], members=members, span=self.span(branch))
-
-    def _member(self, branch: Branch) -> tree.Attribute | tree.Where | tree.Derived:
+    def node(self, branch: Branch) -> Any:
+        """What a rule read."""
         match branch.data:
-            case "attribute":
-                return self._attribute(branch)
-            case "derived":
-                (written,) = branches(branch)
-                definition = self._bins_of(written) if written.data == "bins_of" else self.expression(written)
-                name = self.names(branch)[0]
-                return tree.Derived(doc=self._doc(branch), name=name, definition=definition, span=self.span(branch))
-            case _:
-                return tree.Where(condition=self.only_expression(branch), span=self.span(branch))
+            case "parenthesised":
+                return self.only_node(branch)
+            case "literal" | "number" | "named_number" | "named_limit":
+                return self.number(branch)
+            case "text":
+                return self.text(tokens(branch, "STRING")[0])
+            case "negative":
+                return self._negative(branch)
+            case rule if rule in CHAINED:
+                return self._arithmetic(branch)
+            case rule:
+                return self._made(str(rule), branch)
 
-    def _bins_of(self, branch: Branch) -> tree.BinsOf:
-        of, way = branches(branch)
-        bins = self._bins_in(way, self.span(way))
-        assert not isinstance(bins, tree.BinsByModel), "the grammar has no `bins of ... by model`"
-        return tree.BinsOf(of=self.expression(of), bins=bins, span=self.span(branch))
+    def _made(self, rule: str, branch: Branch) -> tree.Node:
+        span, known = self.span(branch), _fields(rule)
+        found: dict[str, object] = {}
+        if "doc" in known:
+            found["doc"] = self._trivia.claim_doc(span.start) if self._trivia else ()
+        kinds = frozenset(kind for entry in known.values() for kind in entry.kinds)
+        values: list[Any] = []
+        for child in branch.children:
+            if isinstance(child, Tree) and child.data in known and child.data not in _classes():
+                found[str(child.data)] = self._part(known[str(child.data)], child)
+            elif _says_something(child):
+                values.append(self._value(child, kinds))
+        self._hand_out(values, [entry for name, entry in known.items() if name not in found], found)
+        return _classes()[rule](span=span, **found)
 
-    def _attribute(self, branch: Branch) -> tree.Attribute:
-        type_, *rest = branches(branch)
-        column = next((self._column(child) for child in rest if child.data == "column"), None)
-        bins = next((self._bins(child) for child in rest if child.data == "bins"), None)
-        return tree.Attribute(
-            doc=self._doc(branch),
-            name=self.name(tokens(branch, "ATTRIBUTE")[0]),
-            type=self._type(type_),
-            or_missing=any(child.data == "or_missing" for child in rest),
-            column=column,
-            as_stored=any(child.data == "stored" for child in rest),
-            bins=bins,
-            span=self.span(branch),
-        )
+    def _value(self, part: Token | Branch, kinds: Collection[type]) -> Any:
+        """What a token or rule is; between quotes stands a text where there may be one, and else a name."""
+        if isinstance(part, Token):
+            return self.text(part) if part.type == "STRING" and tree.Text in kinds else self.name(part)
+        if part.data == "subset":
+            return tuple(self._value(child, (tree.Name,)) for child in part.children if _says_something(child))
+        return self.node(part)
 
-    def _type(self, branch: Branch) -> tree.Type:
-        span = self.span(branch)
-        if branch.data == "boolean":
-            return tree.BooleanType(span=span)
-        if branch.data == "category":
-            entries = tuple(self._category_entry(child) for child in branches(branch))
-            return tree.CategoryType(entries=entries, span=span)
-        bounds = self.numbers(branch)
-        if branch.data == "integer":
-            return tree.IntegerType(low=bounds[0], high=bounds[1], span=span)
-        low, high = bounds or (None, None)
-        return tree.RealType(low=low, high=high, span=span)
+    def _part(self, entry: _Field, branch: Branch) -> Any:
+        """What a field holds that the rule is called as."""
+        values = [self._value(child, entry.kinds) for child in branch.children if _says_something(child)]
+        if values:
+            return tuple(values) if entry.several else values[0]
+        (kind, *_) = entry.kinds
+        return kind(str(branch.children[0])) if issubclass(kind, Enum | str) else True
 
-    def _category_entry(self, branch: Branch) -> tree.CategoryEntry:
-        name = self.name(tokens(branch, "NAME", "STRING")[0])
-        return tree.CategoryEntry(name=name, code=self.one_number(branch), span=self.span(branch))
+    def _hand_out(self, values: list[Any], waiting: list[_Field], found: dict[str, object]) -> None:
+        """To each field in turn what it admits, but what the fields behind it need."""
+        for place, entry in enumerate(waiting):
+            free = len(values) - sum(later.needed for later in waiting[place + 1 :])
+            if entry.several:
+                run = next((i for i, value in enumerate(values[:free]) if not isinstance(value, entry.kinds)), free)
+                found[entry.name] = tuple(values[:run])
+                del values[:run]
+            elif free > 0 and isinstance(values[0], entry.kinds):
+                found[entry.name] = values.pop(0)
+            else:
+                found[entry.name] = False if entry.kinds == (bool,) else None
+        assert not values, values
 
-    def _column(self, branch: Branch) -> tree.Text:
-        return self.text(tokens(branch, "STRING")[0])
+    def _arithmetic(self, branch: Branch) -> tree.Expression:
+        # A sum of a thousand terms is a thousand branches deep on its left side, so that side is no recursion.
+        chain: list[Branch] = []
+        while branch.data in CHAINED:
+            chain.append(branch)
+            branch = branches(branch)[0]
+        built: tree.Expression = self.node(branch)
+        for link in reversed(chain):
+            operator = str(tokens(link, "PLUS", "MINUS", "TIMES", "DIVIDE")[0])
+            right = self.node(branches(link)[1])
+            built = tree.Arithmetic(operator=operator, left=built, right=right, span=self.span(link))
+        return built
 
-    def _bins(self, branch: Branch) -> tree.Bins:
-        return self._bins_in(branches(branch)[0], self.span(branch))
-
-    def _bins_in(self, way: Branch, span: Span) -> tree.Bins:
-        if way.data == "bins_at":
-            return tree.BinsAt(edges=self.numbers(way), span=span)
-        if way.data == "bins_by_quantiles":
-            return tree.BinsByQuantiles(count=self.numbers(way)[0], span=span)
-        return tree.BinsByModel(span=span)
-
-    def _protected(self, branch: Branch) -> tree.Protected:
-        return tree.Protected(names=self.names(branch), span=self.span(branch))
-
-    def _label(self, branch: Branch) -> tree.Label:
-        type_, *further = branches(branch)
-        parts = {part.data: part for part in further}
-        return tree.Label(
-            doc=self._doc(branch),
-            name=self.names(branch)[0],
-            type=self._type(type_),
-            column=self._column(parts["column"]) if "column" in parts else None,
-            deserving=self._deserving(parts["deserving"]) if "deserving" in parts else None,
-            span=self.span(branch),
-        )
-
-    def _deserving(self, branch: Branch) -> tree.Name | tree.Number:
-        word = tokens(branch, "NAME", "STRING")
-        return self.name(word[0]) if word else self.numbers(branch)[0]
-
-    # ---- models --------------------------------------------------------------------------------
-
-    def _model(self, branch: Branch) -> tree.Model:
-        name, domain = self.names(branch)
-        outcomes, *clauses = branches(branch)
-        return tree.Model(
-            doc=self._doc(branch),
-            name=name,
-            domain=domain,
-            outcomes=self.names(outcomes),
-            ordered=bool(tokens(outcomes, "LT")),
-            clauses=tuple(self._model_clause(child) for child in clauses),
-            span=self.span(branch),
-        )
-
-    def _model_clause(self, branch: Branch) -> tree.ModelClause:
-        span = self.span(branch)
-        match branch.data:
-            case "from":
-                return self._from(branch)
-            case "from_callable":
-                return tree.FromCallable(span=span)
-            case "score_formula":
-                return tree.ScoreFormula(formula=self.only_expression(branch), span=span)
-            case "decides_when":
-                outcome = self.name(tokens(branch, "OUTCOME")[0])
-                return tree.DecidesWhen(outcome=outcome, condition=self.only_expression(branch), span=span)
-            case "decides_by_highest":
-                return tree.DecidesByHighest(span=span)
-            case "rule":
-                begins = bool(tokens(branch, "FIRST"))
-                condition = self.only_expression(branch)
-                return tree.Rule(begins=begins, outcome=self.names(branch)[0], condition=condition, span=span)
-            case "otherwise":
-                return tree.Otherwise(outcome=self.names(branch)[0], span=span)
-            case "favourable":
-                return tree.Favourable(outcome=self.names(branch)[0], span=span)
-            case "agrees":
-                return self._agrees(branch)
-        features = tuple(self.expression(child) for child in branches(branch))
-        return tree.Reads(features=features, span=span)
-
-    def _agrees(self, branch: Branch) -> tree.Agrees:
-        column, path, *digests = (self.text(token) for token in tokens(branch, "STRING"))
-        return tree.Agrees(
-            column=column,
-            path=path,
-            digest=digests[0] if digests else None,
-            share=self.one_number(branch),
-            span=self.span(branch),
-        )
-
-    def _from(self, branch: Branch) -> tree.From:
-        formats = self.names(branch)
-        path, *digests = (self.text(token) for token in tokens(branch, "STRING"))
-        return tree.From(
-            format=formats[0] if formats else None,
-            path=path,
-            digest=digests[0] if digests else None,
-            span=self.span(branch),
-        )
-
-    # ---- populations ---------------------------------------------------------------------------
-
-    def _distribution(self, branch: Branch) -> tree.Distribution:
-        over, *clauses = branches(branch)
-        return tree.Distribution(
-            doc=self._doc(branch),
-            name=self.names(branch)[0],
-            over=self.names(over),
-            clauses=tuple(self._population_clause(child) for child in clauses),
-            span=self.span(branch),
-        )
-
-    def _population_clause(self, branch: Branch) -> tree.DistributionClause:
-        span = self.span(branch)
-        match branch.data:
-            case "learn":
-                return tree.Learn(structure=self.names(branch)[0], span=span)
-            case "uniform":
-                return tree.Uniform(span=span)
-            case "independent":
-                return tree.Independent(given=self.names(branch), span=span)
-            case "empirical":
-                return tree.Empirical(source=self._from(branches(branch)[0]), span=span)
-            case "from":
-                return self._from(branch)
-            case "setting":
-                return self._setting(branch)
-        return self._law(branch)
-
-    def _setting(self, branch: Branch) -> tree.Setting:
-        name, *value = tokens(branch, "NAME", "STRING")
-        setting: tree.Number | tree.Name | tree.Text
-        if not value:
-            setting = self.numbers(branch)[0]
-        else:
-            setting = self.text(value[0]) if value[0].type == "STRING" else self.name(value[0])
-        return tree.Setting(name=self.name(name), value=setting, span=self.span(branch))
-
-    def _law(self, branch: Branch) -> tree.Law:
-        law, *given = branches(branch)
-        return tree.Law(
-            variable=self.name(tokens(branch, "ATTRIBUTE")[0]),
-            law=self._table(law) if law.data == "table" else self._family(law),
-            given=self.expression(given[0]) if given else None,
-            span=self.span(branch),
-        )
-
-    def _table(self, branch: Branch) -> tree.Table:
-        entries = tuple(self._table_entry(child) for child in branches(branch))
-        return tree.Table(entries=entries, span=self.span(branch))
-
-    def _table_entry(self, branch: Branch) -> tree.TableEntry:
-        first = branch.children[0]
-        value = self.name(first) if isinstance(first, Token) else self.number(first)
-        return tree.TableEntry(value=value, probability=self.numbers(branch)[-1], span=self.span(branch))
-
-    def _family(self, branch: Branch) -> tree.Family:
-        return tree.Family(
-            name=self.names(branch)[0],
-            parameters=self.numbers(branch),
-            truncated=bool(tokens(branch, "TRUNCATED")),
-            span=self.span(branch),
-        )
-
-    def _graph(self, branch: Branch) -> tree.Graph:
-        return tree.Graph(
-            doc=self._doc(branch),
-            name=self.names(branch)[0],
-            paths=tuple(self.path(child) for child in branches(branch)),
-            span=self.span(branch),
-        )
-
-    # ---- targets and properties ----------------------------------------------------------------
-
-    def _named_condition(self, branch: Branch) -> tree.NamedCondition:
-        name, *domain = self.names(branch)
-        return tree.NamedCondition(
-            doc=self._doc(branch),
-            name=name,
-            domain=domain[0] if domain else None,
-            condition=self.only_expression(branch),
-            span=self.span(branch),
-        )
-
-    def _metric(self, branch: Branch) -> tree.Metric:
-        return tree.Metric(
-            doc=self._doc(branch),
-            name=self.names(branch)[0],
-            definition=self.only_expression(branch),
-            span=self.span(branch),
-        )
-
-    def _property(self, branch: Branch) -> tree.Property:
-        sentence = tokens(branch, "STRING")
-        return tree.Property(
-            doc=self._doc(branch),
-            name=self.names(branch)[0],
-            sentence=self.text(sentence[0]) if sentence else None,
-            clauses=tuple(self.clause(child) for child in branches(branch)),
-            span=self.span(branch),
-        )
-
-    def _apply(self, branch: Branch) -> tree.Apply:
-        across, under = map(self.clause, branches(branch))
-        assert isinstance(across, tree.AcrossClause), "the grammar has it first"
-        assert isinstance(under, tree.UnderClause), "the grammar has it last"
-        preset, model = self.names(branch)
-        return tree.Apply(preset=preset, model=model, across=across, under=under, span=self.span(branch))
+    def _negative(self, branch: Branch) -> tree.Number | tree.Negative:
+        operand, span = self.only_node(branch), self.span(branch)
+        if isinstance(operand, tree.Number) and branches(branch)[0].data == "literal":
+            return replace(operand, value=-operand.value, text=f"-{operand.text}", span=span)
+        return tree.Negative(operand=operand, span=span)

@@ -14,7 +14,7 @@ from lark import UnexpectedInput
 from fairdsl.diagnostics.model import Diagnostic, Label
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.build_expression import ExpressionBuilder
+from fairdsl.syntax.build import TreeBuilder
 from fairdsl.syntax.depth import DEEPEST, nested_too_deep
 from fairdsl.syntax.errors import depth_wording, expected_wording, something_else
 from fairdsl.syntax.expected import expected_words
@@ -44,7 +44,8 @@ def parse_condition(text: str, whole: Span, offsets: Sequence[int]) -> tree.Expr
         assert start is not None
         place = Span(whole.file, offsets[start], offsets[start] + 1)
         return something_else(place, depth_wording(DEEPEST))
-    return ExpressionBuilder(whole.file, offsets).only_expression(branch)
+    found_condition: tree.Expression = TreeBuilder(whole.file, offsets).only_node(branch)
+    return found_condition
 
 
 def _diagnosis(text: str, file: SourceFile, stopped: UnexpectedInput) -> Diagnostic:

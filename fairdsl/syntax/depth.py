@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fairdsl.syntax.build_expression import CHAINED
-from fairdsl.syntax.words import Branch, branches
+from fairdsl.syntax.words import CHAINED, Branch, branches
 
 __all__ = ["DEEPEST", "nested_too_deep"]
 
@@ -12,7 +11,7 @@ DEEPEST = 100
 
 _NESTING = CHAINED | {
     *("disjunction", "conjunction", "negation", "comparison", "membership"),
-    *("negative", "call", "parenthesised"),
+    *("negative", "call", "given", "parenthesised"),
 }
 
 

@@ -6,10 +6,10 @@ from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.diagnostics.suggest import nearest
 from fairdsl.syntax import errors
 from fairdsl.syntax.expected import expected_words, known_clauses
-from fairdsl.syntax.first_words import OTHER_WORDS, example_of
+from fairdsl.syntax.first_words import FIRST_WORDS, OTHER_WORDS, example_of
 from fairdsl.syntax.mistakes import classic_mistake
 from fairdsl.syntax.scan import Kind, Lexeme
-from fairdsl.syntax.situation import FIRST_WORDS, Situation
+from fairdsl.syntax.situation import Situation
 
 __all__ = ["begins_declaration", "diagnose"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from fairdsl.syntax.situation import FIRST_WORDS, Situation
+from fairdsl.syntax.first_words import FIRST_WORDS
+from fairdsl.syntax.situation import Situation
 from fairdsl.syntax.tables import grammar
 
 __all__ = ["expected_words", "known_clauses"]

@@ -1,23 +1,14 @@
-"""Expressions as pieces of text, with no more parentheses than the tree needs."""
+"""Expressions as pieces of text, with no more parentheses than the tree needs; all else by the forms of its class."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from fairdsl.syntax import tree
+from fairdsl.syntax.forms import form_pieces, name_text, wrapped
 from fairdsl.syntax.layout import Piece, flat
 
-__all__ = [
-    "expression_pieces",
-    "expression_text",
-    "influence_text",
-    "list_pieces",
-    "name_pieces",
-    "name_text",
-    "names_text",
-    "wrapped",
-]
+__all__ = ["pieces_of", "text_of"]
 
 _DISJUNCTION, _CONJUNCTION, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _SIGN, _ATOM = range(8)
 
@@ -25,59 +16,65 @@ _DISJUNCTION, _CONJUNCTION, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _SIGN, _ATOM
 _CONFUSES_NOT = re.compile(r"-|(and|or|in|with)\b")
 
 
-def name_text(name: tree.Name) -> str:
-    """A name, in quotes where it was quoted."""
-    return f'"{name.text}"' if name.quoted else name.text
+def text_of(node: tree.Node) -> str:
+    """A node on one line: the same text however it is laid out."""
+    return flat(pieces_of(node))
 
 
-def names_text(names: Sequence[tree.Name]) -> str:
-    """Names with commas."""
-    return ", ".join(name_text(name) for name in names)
+def pieces_of(node: tree.Node) -> list[Piece]:
+    """A node as pieces; the parts of an outermost conjunction or disjunction break first."""
+    match node:
+        case tree.Name():
+            return [Piece(name_text(node), node.span.start)]
+        case tree.Number():
+            return [Piece(node.text, node.span.start)]
+        case tree.Text():
+            return [Piece(f'"{node.value}"', node.span.start)]
+        case tree.DecidesWhen() | tree.Rule():
+            return _decision(node)
+        case tree.Disjunction() | tree.Conjunction():
+            return _joined(node, hard=True)
+        case (
+            tree.Negation()
+            | tree.Comparison()
+            | tree.Membership()
+            | tree.Absence()
+            | tree.Arithmetic()
+            | tree.Call()
+            | tree.OfModel()
+            | tree.Influence()
+            | tree.Reference()
+            | tree.Negative()
+        ):
+            return _expression(node)
+    return form_pieces(node, pieces_of)
 
 
-def list_pieces(texts: Sequence[tuple[str, int]]) -> list[Piece]:
-    """Texts and their places as pieces, with commas behind all but the last."""
-    last = len(texts) - 1
-    return [Piece(text + ("," if i < last else ""), start) for i, (text, start) in enumerate(texts)]
-
-
-def name_pieces(names: Sequence[tree.Name]) -> list[Piece]:
-    """Names as pieces, with commas."""
-    return list_pieces([(name_text(name), name.span.start) for name in names])
-
-
-def wrapped(before: str, pieces: Sequence[Piece], after: str) -> list[Piece]:
-    """The pieces with a text glued before the first and one behind the last."""
-    *front, last = pieces
-    whole = [*front, Piece(last.text + after, last.start, last.hard)]
-    first = whole[0]
-    return [Piece(before + first.text, first.start, first.hard), *whole[1:]]
-
-
-def expression_text(expression: tree.Expression) -> str:
-    """An expression on one line."""
-    return flat(expression_pieces(expression))
-
-
-def expression_pieces(expression: tree.Expression, *, outermost: bool = False) -> list[Piece]:
-    """An expression as pieces; the parts of an outermost conjunction or disjunction break first."""
+def _expression(expression: tree.Expression) -> list[Piece]:
     match expression:
-        case tree.Disjunction():
-            return _joined("or", expression.parts, _CONJUNCTION, outermost)
-        case tree.Conjunction():
-            return _joined("and", expression.parts, _NEGATION, outermost)
-        case tree.Negation():
-            return _negation(expression)
+        case tree.Disjunction() | tree.Conjunction():
+            return _joined(expression, hard=False)
+        case tree.Negation(operand=operand):
+            inside = _inside(operand, _NEGATION)
+            return wrapped("not ", wrapped("(", inside, ")") if _CONFUSES_NOT.match(inside[0].text) else inside, "")
         case tree.Comparison():
             right = _inside(expression.right, _SUM)
             return [*_inside(expression.left, _SUM), *wrapped(f"{expression.relation} ", right, "")]
-        case tree.Membership():
-            return [*_inside(expression.value, _SUM), *_elements(expression)]
-        case tree.Absence():
-            return wrapped("", _inside(expression.value, _SUM), " is missing")
+        case tree.Membership() | tree.Absence():
+            return [*_inside(expression.value, _SUM), *form_pieces(expression, pieces_of)]
         case tree.Arithmetic():
             return _arithmetic(expression)
-    return [Piece(_one_piece(expression), expression.span.start)]
+        case tree.Negative(operand=operand):
+            doubled = isinstance(operand, tree.Number | tree.Negative)
+            written = wrapped("(", pieces_of(operand), ")") if doubled else _inside(operand, _SIGN)
+            return [Piece(f"-{flat(written)}", expression.span.start)]
+        case tree.Reference(owner=None, name=tree.Name(text="not")):
+            return [Piece("(not)", expression.span.start)]  # alone it would negate what follows
+        case tree.Call() | tree.OfModel() | tree.Influence():
+            return [Piece(flat(form_pieces(expression, pieces_of)), expression.span.start)]
+        case tree.Reference():
+            return form_pieces(expression, pieces_of)
+    return pieces_of(expression)
 
 
 def _level(expression: tree.Expression) -> int:
@@ -101,37 +98,17 @@ def _level(expression: tree.Expression) -> int:
 
 def _inside(expression: tree.Expression, weakest: int) -> list[Piece]:
     """An operand, in parentheses if it binds less than its place demands."""
-    pieces = expression_pieces(expression)
+    pieces = _expression(expression)
     return wrapped("(", pieces, ")") if _level(expression) < weakest else pieces
 
 
-def _joined(word: str, parts: Sequence[tree.Expression], weakest: int, outermost: bool) -> list[Piece]:
-    pieces = _inside(parts[0], weakest)
-    for part in parts[1:]:
+def _joined(expression: tree.Disjunction | tree.Conjunction, *, hard: bool) -> list[Piece]:
+    word, weakest = ("or", _CONJUNCTION) if isinstance(expression, tree.Disjunction) else ("and", _NEGATION)
+    pieces = _inside(expression.parts[0], weakest)
+    for part in expression.parts[1:]:
         first, *rest = wrapped(f"{word} ", _inside(part, weakest), "")
-        pieces += [Piece(first.text, first.start, hard=outermost), *rest]
+        pieces += [Piece(first.text, first.start, hard=hard), *rest]
     return pieces
-
-
-def _negation(expression: tree.Negation) -> list[Piece]:
-    operand = _inside(expression.operand, _NEGATION)
-    if _CONFUSES_NOT.match(operand[0].text):
-        operand = wrapped("(", operand, ")")
-    return wrapped("not ", operand, "")
-
-
-def _elements(membership: tree.Membership) -> list[Piece]:
-    elements = list_pieces([(_element(element), element.span.start) for element in membership.elements])
-    return wrapped("in { ", elements, " }") if membership.braced else wrapped("in ", elements, "")
-
-
-def _element(element: tree.Name | tree.Number | tree.ValueRange) -> str:
-    match element:
-        case tree.Name():
-            return name_text(element)
-        case tree.Number():
-            return element.text
-    return f"{element.low.text} .. {element.high.text}"
 
 
 def _arithmetic(expression: tree.Arithmetic) -> list[Piece]:
@@ -141,7 +118,7 @@ def _arithmetic(expression: tree.Arithmetic) -> list[Piece]:
     while isinstance(operand, tree.Arithmetic):
         chain.append(operand)
         operand = operand.left
-    pieces = expression_pieces(operand)
+    pieces = _expression(operand)
     for link in reversed(chain):
         level = _level(link)
         if _level(link.left) < level:
@@ -153,53 +130,27 @@ def _arithmetic(expression: tree.Arithmetic) -> list[Piece]:
     return pieces
 
 
-def _one_piece(expression: tree.Expression) -> str:
-    match expression:
-        case tree.Number():
-            return expression.text
-        case tree.Text():
-            return f'"{expression.value}"'
-        case tree.Reference():
-            if expression.owner is None and expression.name.text == "not":
-                return "(not)"  # alone it would negate what follows
-            owner = f"{name_text(expression.owner)}." if expression.owner else ""
-            return owner + name_text(expression.name)
-        case tree.Call():
-            return _call(expression)
-        case tree.OfModel(metric=metric, model=model):
-            return f"{name_text(metric) if isinstance(metric, tree.Name) else _call(metric)} of {name_text(model)}"
-        case tree.Negative():
-            bare = not isinstance(expression.operand, (tree.Number, tree.Negative))
-            operand = flat(_inside(expression.operand, _SIGN)) if bare else expression_text(expression.operand)
-            return f"-{operand}" if bare else f"-({operand})"
-        case tree.Influence():
-            return influence_text(expression)
-    raise AssertionError(f"{type(expression).__name__} has its own pieces")
+# ---- what is decided when -----------------------------------------------------------------------
+
+#: Behind these a name is expected, which may be `when`, and then begins what is no condition.
+_NAMES_FOLLOW = ("condition", "distribution", "favourable", "of", "otherwise", "property", "protected")
+_DECLARES = re.compile(r"(over|score|first|then)\b")
 
 
-def _call(call: tree.Call) -> str:
-    inside = ", ".join(expression_text(argument) for argument in call.arguments)
-    match call.given:
-        case None:
-            pass
-        case tree.Each(name=name):
-            inside += f" given each {name_text(name)}"
-        case given:
-            inside += f" given {expression_text(given)}"
-    owner = f"{name_text(call.owner)}." if call.owner else ""
-    return f"{owner}{name_text(call.function)}({inside}{' along allowed paths' * call.along_paths})"
-
-
-def _drawn(item: tree.Name | tree.DrawnFrom) -> str:
-    """An attribute, perhaps with the range that it is drawn from."""
-    return name_text(item) if isinstance(item, tree.Name) else f"{name_text(item.name)} in {_element(item.within)}"
-
-
-def influence_text(influence: tree.Influence) -> str:
-    """``influence of a, (b, c) on METRIC``."""
-    subsets = ", ".join(
-        f"({names})" if len(subset) > 1 else names
-        for subset in influence.subsets
-        for names in [", ".join(map(_drawn, subset))]
+def _decision(clause: tree.DecidesWhen | tree.Rule) -> list[Piece]:
+    """A condition behind `when`, in parentheses where its first word would be read as something else."""
+    begins = pieces_of(clause.condition)[0].text
+    decides = isinstance(clause, tree.DecidesWhen) and clause.outcome.text
+    misread = (
+        begins.startswith('"')  # a path or a sentence
+        or (decides in _NAMES_FOLLOW and _DECLARES.match(begins))
+        # `first when when x > 3` is a rule about the outcome `when`, `first when when = 3` decides the outcome `first`.
+        or (decides in ("first", "then") and begins.startswith("when"))
+        or (clause.outcome.text == "when" and not decides and not begins.startswith("("))
     )
-    return f"influence of {subsets} on {name_text(influence.metric)}"
+
+    def guarded(node: tree.Node) -> list[Piece]:
+        pieces = pieces_of(node)
+        return wrapped("(", pieces, ")") if misread and node is clause.condition else pieces
+
+    return form_pieces(clause, guarded)

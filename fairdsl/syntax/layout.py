@@ -14,6 +14,9 @@ __all__ = ["WIDTH", "Piece", "Writer", "flat"]
 #: Lines are broken where they can be, so that they stay within this many columns.
 WIDTH = 100
 
+#: What a statement's further lines are indented by.
+_FURTHER = "    "
+
 _LIKE_DOC = re.compile(r"##(?!#)")
 _BLANK_LINE_FOLLOWS = re.compile(r"[ \t\r]*\n[ \t\r]*\n")
 
@@ -62,21 +65,18 @@ class Writer:
         """A line as it stands; comments above it get the indent given."""
         self._lines.append(_Line(text, start, comment_indent))
 
-    def statement(self, lead: str, pieces: Sequence[Piece], start: int, *, inner: str = "") -> None:
-        """``lead``, ``inner`` and the pieces, on one line if they fit and no comment stands between.
+    def statement(self, indent: str, pieces: Sequence[Piece], start: int) -> None:
+        """The pieces, on one line if they fit and no comment stands between; further lines are indented by four more.
 
-        Further lines are indented to where the pieces began.
+        Nothing is aligned, so that another name changes no line but its own.
         """
-        indent = lead[: len(lead) - len(lead.lstrip())]
-        one_line = lead + inner + flat(pieces)
-        if len(one_line) <= WIDTH and not self._commented(pieces):
-            self.line(one_line.rstrip(), start, indent)
-            return
-        hang = " " * len(lead + inner)
-        first, *rest = self._rows(pieces, WIDTH - len(hang))
-        self.line(lead + inner + flat(first), start, indent)
-        for row in rest:
-            self.line(hang + flat(row), row[0].start, hang)
+        rows = [pieces] if self._fits(indent, pieces) else self._rows(pieces, WIDTH - len(indent) - len(_FURTHER))
+        self.line(indent + flat(rows[0]), start, indent)
+        for row in rows[1:]:
+            self.line(indent + _FURTHER + flat(row), row[0].start, indent + _FURTHER)
+
+    def _fits(self, indent: str, pieces: Sequence[Piece]) -> bool:
+        return len(indent + flat(pieces)) <= WIDTH and not self._commented(pieces)
 
     def _commented(self, pieces: Sequence[Piece]) -> bool:
         return any(self._commented_between(pieces[i], pieces[i + 1]) for i in range(len(pieces) - 1))
@@ -84,12 +84,13 @@ class Writer:
     def _commented_between(self, first: Piece, second: Piece) -> bool:
         return any(first.start <= comment.span.start < second.start for comment in self._comments)
 
-    def _rows(self, pieces: Sequence[Piece], width: int) -> list[list[Piece]]:
+    def _rows(self, pieces: Sequence[Piece], width: int) -> Sequence[Sequence[Piece]]:
         rows: list[list[Piece]] = [[]]
         for piece in pieces:
             row = rows[-1]
+            room = width + (len(_FURTHER) if len(rows) == 1 else 0)
             if row and (
-                piece.hard or len(flat(row)) + 1 + len(piece.text) > width or self._commented_between(row[-1], piece)
+                piece.hard or len(flat(row)) + 1 + len(piece.text) > room or self._commented_between(row[-1], piece)
             ):
                 rows.append([piece])
             else:

@@ -10,7 +10,7 @@ from lark import UnexpectedInput
 from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.build import SpecBuilder
+from fairdsl.syntax.build import TreeBuilder
 from fairdsl.syntax.depth import nested_too_deep
 from fairdsl.syntax.errors import empty_file, unknown_version
 from fairdsl.syntax.tables import grammar
@@ -46,7 +46,7 @@ def parse(source: SourceFile) -> ParseResult:
         return _parse_around_errors(trivia)
     if nested_too_deep(branch):
         return _parse_around_errors(trivia)
-    spec = SpecBuilder(trivia).spec(branch)
+    spec = TreeBuilder(trivia.file, trivia=trivia).spec(branch)
     return ParseResult(spec=spec, diagnostics=tuple(_version_errors(spec)) or _emptiness(spec))
 
 
@@ -57,7 +57,7 @@ def _parse_around_errors(trivia: Trivia) -> ParseResult:
     recovered = recover(trivia.file)
     if recovered.branch is None:
         return ParseResult(spec=None, diagnostics=recovered.diagnostics, lost=recovered.lost)
-    spec = SpecBuilder(trivia, recovered.original).spec(recovered.branch)
+    spec = TreeBuilder(trivia.file, recovered.original, trivia).spec(recovered.branch)
     return ParseResult(spec=spec, diagnostics=(*recovered.diagnostics, *_version_errors(spec)), lost=recovered.lost)
 
 

@@ -7,28 +7,12 @@ from typing import Any
 
 from lark import Token, Tree
 
+from fairdsl.syntax.first_words import FIRST_WORDS
 from fairdsl.syntax.lexer import accepts
 from fairdsl.syntax.scan import Kind, Lexeme, Lexemes
 from fairdsl.syntax.words import begin_of
 
-__all__ = ["FIRST_WORDS", "Situation", "situate"]
-
-#: The words that begin a statement of each body; attributes, distributions, outcomes and paths begin with names.
-FIRST_WORDS: dict[str, tuple[str, ...]] = {
-    "file": (
-        *("audit", "use", "let", "domain", "protected", "label", "model", "distribution", "graph"),
-        *("condition", "metric", "property", "apply"),
-    ),
-    "domain": ("where",),
-    "model": ("from", "score", "decide", "first", "then", "otherwise", "favourable", "reads", "agrees"),
-    "distribution": ("learn", "uniform", "independent", "empirical", "from", "set"),
-    "graph": (),
-    "condition": (),
-    "property": (
-        *("for", "compare", "across", "model", "differ", "within", "regardless", "otherwise", "among", "when", "under"),
-        *("excluding", "allow", "baseline", "privileged", "require", "measure"),
-    ),
-}
+__all__ = ["Situation", "situate"]
 
 #: The rule that collects the statements of a body, and the body.
 _COLLECTED = {

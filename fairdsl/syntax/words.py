@@ -12,13 +12,13 @@ from fairdsl.source import SourceFile, Span
 from fairdsl.source.numbers import read_number
 from fairdsl.syntax import tree
 
-__all__ = ["Branch", "WordBuilder", "begin_of", "branches", "end_of", "tokens"]
+__all__ = ["CHAINED", "Branch", "WordBuilder", "begin_of", "branches", "end_of", "tokens"]
 
 #: What Lark makes of a rule; nothing is filtered out, so every branch holds a token at least.
 Branch: TypeAlias = Tree[Token]
 
-#: The rules of numbers, and of names where one may stand.
-_NUMBERS = ("number", "named_number", "named_limit")
+#: The rules that are chained from the left: `a + b + c` is `(a + b) + c`.
+CHAINED = frozenset(("sum", "product"))
 
 
 def branches(branch: Branch) -> list[Branch]:
@@ -100,12 +100,3 @@ class WordBuilder:
         return tree.Number(
             value=value / 100 if percent else value, text=written, percent=percent, span=self.span(branch)
         )
-
-    def numbers(self, branch: Branch) -> tuple[tree.Number, ...]:
-        """All numbers directly below a rule."""
-        return tuple(self.number(child) for child in branches(branch) if child.data in _NUMBERS)
-
-    def one_number(self, branch: Branch) -> tree.Number | None:
-        """The number directly below a rule, if there is one."""
-        found = self.numbers(branch)
-        return found[0] if found else None

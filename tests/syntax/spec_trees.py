@@ -214,14 +214,14 @@ each_values = several(value_names | numbers() | node(tree.NameSet, names=several
 across = node(tree.AcrossClause, names=several(names))
 under = node(tree.UnderClause, distribution=names)
 clauses = st.one_of(
-    node(tree.ForEachClause, variable=names, values=each_values, attribute=st.none()),
-    node(tree.ForEachClause, variable=names, values=st.just(()), attribute=names),
+    node(tree.ForEachClause, variable=names, values=each_values, axis=st.none()),
+    node(tree.ForEachClause, variable=names, values=st.just(()), axis=names),
     node(tree.CompareClause, names=several(names), domain=names),
     across,
     node(tree.ModelReference, name=names),
-    node(tree.DifferClause, mode=st.none(), names=several(names, most=1)),
+    node(tree.DifferClause, mode=st.none(), names=several(_names(without=("any", "each")), most=1)),
     node(tree.DifferClause, mode=st.none() | st.sampled_from(tree.DifferMode), names=several(names, least=2)),
-    node(tree.WithinClause, by=quantities, name=names),
+    node(tree.ApartClause, by=quantities, name=names),
     node(tree.RegardlessClause, names=several(names)),
     node(tree.OtherwiseEqualClause),
     node(tree.AmongClause, condition=expressions),

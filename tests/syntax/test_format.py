@@ -95,9 +95,9 @@ domain D {{ job : category {{ {values} }}
         == """\
 domain D {
   job : category { value_number_0, value_number_1, value_number_2, value_number_3, value_number_4,
-                   value_number_5, value_number_6, value_number_7, value_number_8 }
+      value_number_5, value_number_6, value_number_7, value_number_8 }
   where job = value_number_1 and job = value_number_2 and job = value_number_3
-        or job = value_number_4
+      or job = value_number_4
 }
 """
     )
@@ -107,8 +107,8 @@ def test_comments_inside_a_list_stay_with_their_values() -> None:
     text = """\
 domain D {
   job : category { clerk,  # at a desk
-                   # on their feet
-                   nurse, cook }  # all
+      # on their feet
+      nurse, cook }  # all
 }
 """
     assert formatted(text) == text

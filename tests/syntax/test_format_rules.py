@@ -49,9 +49,9 @@ def test_comments_keep_their_place_and_long_conditions_are_broken_behind_when() 
         "  first detain when priors > 3\n"
         "  # the young\n"
         "  then detain when age < 25\n"
-        "                   and (charge = felony or charge = misdemeanour)\n"
-        "                   and priors in { 1, 2, 3 }\n"
-        "                   and income <= 20000\n"
+        "      and (charge = felony or charge = misdemeanour)\n"
+        "      and priors in { 1, 2, 3 }\n"
+        "      and income <= 20000\n"
         "  otherwise release\n"
     )
 

@@ -12,7 +12,7 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.condition import parse_condition
-from fairdsl.syntax.format_expression import expression_text
+from fairdsl.syntax.format_expression import text_of
 
 
 def within(text: str, before: str = '{"if": "', behind: str = '"}') -> tree.Expression | Diagnostic:
@@ -25,7 +25,7 @@ def within(text: str, before: str = '{"if": "', behind: str = '"}') -> tree.Expr
 
 @given(expressions)
 def test_a_condition_is_read_as_in_a_file(expression: tree.Expression) -> None:
-    found = within(expression_text(expression))
+    found = within(text_of(expression))
     assert found == expression
 
 

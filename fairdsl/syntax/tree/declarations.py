@@ -6,7 +6,7 @@ from fairdsl.syntax.tree.expressions import Expression
 from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
 
 
-@node
+@node("<name> [= <code>]")
 class CategoryEntry(Node):
     """One value of a category, with the code that the model reads for it where one is written."""
 
@@ -14,14 +14,14 @@ class CategoryEntry(Node):
     code: Number | None
 
 
-@node
+@node("category { <entries> }")
 class CategoryType(Node):
     """``category { none, below_200 = 4, "above 200" }``."""
 
     entries: tuple[CategoryEntry, ...]
 
 
-@node
+@node("integer <low> .. <high>")
 class IntegerType(Node):
     """``integer 0 .. 80``."""
 
@@ -29,7 +29,7 @@ class IntegerType(Node):
     high: Number
 
 
-@node
+@node("real [<low> .. <high>]")
 class RealType(Node):
     """``real 0 .. 1``, or ``real`` alone: unbounded."""
 
@@ -37,7 +37,7 @@ class RealType(Node):
     high: Number | None
 
 
-@node
+@node("boolean")
 class BooleanType(Node):
     """``boolean``: false is 0, true is 1."""
 
@@ -45,21 +45,21 @@ class BooleanType(Node):
 Type = CategoryType | IntegerType | RealType | BooleanType
 
 
-@node
+@node("at <edges>")
 class BinsAt(Node):
     """``bins at 25, 45``."""
 
     edges: tuple[Number, ...]
 
 
-@node
+@node("by quantiles <count>")
 class BinsByQuantiles(Node):
     """``bins by quantiles 4``."""
 
     count: Number
 
 
-@node
+@node("by model")
 class BinsByModel(Node):
     """``bins by model``: the thresholds that the model itself uses."""
 
@@ -67,7 +67,7 @@ class BinsByModel(Node):
 Bins = BinsAt | BinsByQuantiles | BinsByModel
 
 
-@node
+@node("<name> : <type> [?or_missing or missing] [column <column>] [?as_stored as_stored] [bins <bins>]")
 class Attribute(Node):
     """``name : type [or missing] [column "header" [as_stored]] [bins ...]``."""
 
@@ -80,14 +80,14 @@ class Attribute(Node):
     bins: Bins | None
 
 
-@node
+@node("where <condition>", example="where age >= 18")
 class Where(Node):
     """``where EXPRESSION`` inside a domain: who can exist."""
 
     condition: Expression
 
 
-@node
+@node("bins of <of> <bins>")
 class BinsOf(Node):
     """``bins of score at 20, 40``: the ranges of a sum, or of the model's score, that people are told apart by."""
 
@@ -95,7 +95,7 @@ class BinsOf(Node):
     bins: BinsAt | BinsByQuantiles
 
 
-@node
+@node("derived <name> = <definition>", example="derived senior = age >= 62")
 class Derived(Node):
     """``derived senior = age >= 62`` inside a domain: what follows from attributes, or from the model's score."""
 
@@ -104,7 +104,7 @@ class Derived(Node):
     definition: Expression | BinsOf
 
 
-@node
+@node("domain <name>", body="members", example="domain Applicant { ... }")
 class Domain(Node):
     """``domain NAME { attributes and constraints }``; their written order is kept in ``members``."""
 
@@ -113,14 +113,14 @@ class Domain(Node):
     members: tuple[Attribute | Where | Derived, ...]
 
 
-@node
+@node("protected <names>", example="protected sex, age")
 class Protected(Node):
     """``protected sex, age``."""
 
     names: tuple[Name, ...]
 
 
-@node
+@node("label <name> : <type> [column <column>] [deserving <deserving>]", example="label reoffended : boolean")
 class Label(Node):
     """``label reoffended : boolean column "two_year_recid" deserving no``: the true outcome, which is no input.
 
@@ -134,7 +134,7 @@ class Label(Node):
     deserving: Name | Number | None
 
 
-@node
+@node("from [<format>] <path> [sha256 <digest>]", example='from "models/approve.onnx"')
 class From(Node):
     """``from [format] "path" [sha256 "digest"]``, in models and distributions."""
 
@@ -143,19 +143,19 @@ class From(Node):
     digest: Text | None
 
 
-@node
+@node("from callable")
 class FromCallable(Node):
     """``from callable``: a Python function, which the caller of the API gives."""
 
 
-@node
+@node("score = <formula>", example="score = 2 * income - 3")
 class ScoreFormula(Node):
     """``score = EXPRESSION``: a model written in the spec."""
 
     formula: Expression
 
 
-@node
+@node("<outcome> when <condition>")
 class DecidesWhen(Node):
     """``grant when score > 0``; with no other source of a score it is a rule: ``grant when age >= 30``."""
 
@@ -163,12 +163,15 @@ class DecidesWhen(Node):
     condition: Expression
 
 
-@node
+@node("decide by highest score", example="decide by highest score")
 class DecidesByHighest(Node):
     """``decide by highest score``."""
 
 
-@node
+@node(
+    "[?begins first][!begins then] <outcome> when <condition>",
+    example="first reject when age < 18\nthen grant when income > 30",
+)
 class Rule(Node):
     """``first detain when priors > 3``, or one that follows it: ``then release when age >= 45``."""
 
@@ -177,28 +180,31 @@ class Rule(Node):
     condition: Expression
 
 
-@node
+@node("otherwise <outcome>", example="otherwise reject")
 class Otherwise(Node):
     """``otherwise release``: the end of a list of rules."""
 
     outcome: Name
 
 
-@node
+@node("favourable <outcome>", example="favourable grant")
 class Favourable(Node):
     """``favourable grant``."""
 
     outcome: Name
 
 
-@node
+@node("reads <features>", example="reads age, income")
 class Reads(Node):
     """``reads age, one_hot(workclass), (income - 38.6) / 13.2``."""
 
     features: tuple[Expression, ...]
 
 
-@node
+@node(
+    "agrees with column <column> in <path> [sha256 <digest>] [on <share>]",
+    example='agrees with column "decision" in "recorded.csv" on 99%',
+)
 class Agrees(Node):
     """``agrees with column "decision" in "recorded.csv" [sha256 "digest"] [on 99%]``."""
 
@@ -213,7 +219,11 @@ ModelClause = (
 )
 
 
-@node
+@node(
+    "model <name> : <domain> -> { [!ordered <outcomes>][?ordered <outcomes <>] }",
+    body="clauses",
+    example="model approve : Applicant -> { reject, grant }",
+)
 class Model(Node):
     """``model approve : Applicant -> { reject, grant } clauses``; ``ordered``: its outcomes are written with ``<``."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
 
 
-@node
+@node("[<owner>.]<name>")
 class Reference(Node):
     """``age``, or ``a.age`` where ``owner`` is one of the compared individuals."""
 
@@ -13,14 +13,14 @@ class Reference(Node):
     name: Name
 
 
-@node
+@node("each <name>")
 class Each(Node):
     """``each label``: its values are taken one by one."""
 
     name: Name
 
 
-@node
+@node("[<owner>.]<function>(<arguments>[ given <given>][?along_paths  along allowed paths])")
 class Call(Node):
     """``approve(a)``, ``score(a)``, ``new.score(a)``, ``abs(...)``, ``one_hot(workclass)``, ``confidence(a)``.
 
@@ -35,7 +35,7 @@ class Call(Node):
     along_paths: bool = False
 
 
-@node
+@node("<metric> of <model>")
 class OfModel(Node):
     """``impact_ratio of new``: the metric of another model than the property's."""
 
@@ -43,14 +43,14 @@ class OfModel(Node):
     model: Name
 
 
-@node
+@node()
 class Negative(Node):
     """``- x`` before anything that is not a bare number (``-3`` is a :class:`Number`)."""
 
     operand: Expression
 
 
-@node
+@node()
 class Arithmetic(Node):
     """``left operator right`` with operator ``+ - * /``; left-associative as written."""
 
@@ -68,7 +68,7 @@ class Arithmetic(Node):
         return (operand, *reversed(chain))
 
 
-@node
+@node()
 class Comparison(Node):
     """``left relation right`` with relation ``= != < <= > >=``."""
 
@@ -77,7 +77,7 @@ class Comparison(Node):
     right: Expression
 
 
-@node
+@node("<low> .. <high>")
 class ValueRange(Node):
     """``low .. high``, both ends included: an element of a set, or the right side of ``in``."""
 
@@ -85,7 +85,7 @@ class ValueRange(Node):
     high: Number
 
 
-@node
+@node("in [?braced { <elements> }][!braced <elements>]")
 class Membership(Node):
     """``value in { a, b, 3 .. 5 }`` or ``value in 3 .. 5`` (then ``elements`` is one range, unbraced)."""
 
@@ -94,35 +94,35 @@ class Membership(Node):
     braced: bool
 
 
-@node
+@node("is missing")
 class Absence(Node):
     """``value is missing``."""
 
     value: Expression
 
 
-@node
+@node()
 class Negation(Node):
     """``not operand``."""
 
     operand: Expression
 
 
-@node
+@node()
 class Conjunction(Node):
     """``p and q and ...`` (two parts at least, none of them an unparenthesised conjunction)."""
 
     parts: tuple[Expression, ...]
 
 
-@node
+@node()
 class Disjunction(Node):
     """``p or q or ...``."""
 
     parts: tuple[Expression, ...]
 
 
-@node
+@node("<name> in <within>")
 class DrawnFrom(Node):
     """``hours in 0 .. 80`` in an influence: the range that the attribute is drawn from."""
 
@@ -130,7 +130,7 @@ class DrawnFrom(Node):
     within: ValueRange
 
 
-@node
+@node("influence of <subsets> on <metric>")
 class Influence(Node):
     """``influence of age, hours on METRIC``; each subset in parentheses is one question."""
 

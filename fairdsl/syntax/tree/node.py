@@ -2,28 +2,76 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field, fields
+from enum import Enum
 from fractions import Fraction
-from typing import TypeVar, dataclass_transform
+from typing import ClassVar, TypeVar, dataclass_transform
 
 from fairdsl.source import Span
 
 T = TypeVar("T")
+#: The words of a form before anything else: `within <by>`, `[?begins first][!begins then] <outcome>`.
+_LEADING = re.compile(r"(?:\[[?!]\w+ \w+\])+|\w+")
+
+
+class About(Enum):
+    """Which properties a clause may stand in."""
+
+    PAIRS = "pairs"
+    INDIVIDUALS = "one individual, or pairs"
+    GROUPS = "groups"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How a node is written, and where it may stand.
+
+    ``text`` has ``<field>`` for what a field holds (several with commas, or with what stands behind the name in
+    ``<names ->>``), ``[...]`` for what is written where all the fields in it hold something, and ``[?flag ...]`` and
+    ``[!flag ...]`` for what is written where a field is true, and where it is not. ``body`` is the field whose nodes
+    stand between braces behind it. ``example`` has a line for each word that the node may begin with. A clause with
+    ``once`` stands once in a property.
+    """
+
+    text: str = ""
+    body: str = ""
+    example: str = ""
+    once: bool = False
+    about: About = About.BOTH
+
+    @property
+    def first_words(self) -> tuple[str, ...]:
+        """The words that the node begins with; none where it begins with a name."""
+        leading = _LEADING.match(self.text)
+        return tuple(re.findall(r"\w+(?=\]|$)", leading.group())) if leading else ()
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
-def node(cls: type[T]) -> type[T]:
-    """A dataclass that takes equality, representation and immutability from :class:`Node`.
+def node(
+    text: str = "", *, body: str = "", example: str = "", once: bool = False, about: About = About.BOTH
+) -> Callable[[type[T]], type[T]]:
+    """A dataclass that takes equality, representation and immutability from :class:`Node`, with its form.
 
-    Generating them anew for each of the seventy classes would be a third of the time of ``fairdsl fmt``.
+    The parser's rule for it is called as the class, and its annotations say what is taken of what was read
+    (``fairdsl/syntax/build.py``). Generating equality anew for each of the seventy classes would be a third of the
+    time of ``fairdsl fmt``.
     """
-    return dataclass(slots=True, kw_only=True, eq=False, repr=False)(cls)
+
+    def made(cls: type[T]) -> type[T]:
+        cls.FORM = Form(text=text, body=body, example=example, once=once, about=about)  # type: ignore[attr-defined]
+        return dataclass(slots=True, kw_only=True, eq=False, repr=False)(cls)
+
+    return made
 
 
-@node
+@node()
 class Node:
     """What all nodes share: the place in the text, and equality by class and content."""
 
+    FORM: ClassVar[Form]
     span: Span = field(compare=False, repr=False)
 
     def _content(self) -> tuple[object, ...]:
@@ -49,7 +97,7 @@ class Node:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-@node
+@node()
 class Name(Node):
     """An identifier, or a quoted name (only values of a category may be quoted)."""
 
@@ -57,7 +105,7 @@ class Name(Node):
     quoted: bool = False
 
 
-@node
+@node()
 class Number(Node):
     """An exact number; ``0.8`` and ``80%`` are both 4/5. ``text`` keeps sign, digits and percent sign."""
 
@@ -66,7 +114,7 @@ class Number(Node):
     percent: bool = False
 
 
-@node
+@node()
 class NamedNumber(Number):
     """``limit`` or ``-limit``, where a number may stand; the front end puts the parameter's number in its place.
 
@@ -76,7 +124,7 @@ class NamedNumber(Number):
     name: Name
 
 
-@node
+@node()
 class Text(Node):
     """A string literal, without its quotes."""
 

@@ -7,33 +7,33 @@ from fairdsl.syntax.tree.expressions import Expression
 from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
 
 
-@node
+@node("learn <structure>", example="learn bayesian_network")
 class Learn(Node):
     """``learn bayesian_network``, or ``learn GRAPH``."""
 
     structure: Name
 
 
-@node
+@node("uniform")
 class Uniform(Node):
     """``uniform``."""
 
 
-@node
+@node("independent [given <given>]")
 class Independent(Node):
     """``independent``, or ``independent given race, sex``: within each of those groups."""
 
     given: tuple[Name, ...]
 
 
-@node
+@node("empirical <source>", example='empirical from "people.csv"')
 class Empirical(Node):
     """``empirical from "people.csv"``."""
 
     source: From
 
 
-@node
+@node("set <name> = <value>", example="set seed = 7")
 class Setting(Node):
     """``set max_parents = 2``."""
 
@@ -41,7 +41,7 @@ class Setting(Node):
     value: Number | Name | Text
 
 
-@node
+@node("<value> : <probability>")
 class TableEntry(Node):
     """One row of an explicit law: a value and its probability."""
 
@@ -49,14 +49,14 @@ class TableEntry(Node):
     probability: Number
 
 
-@node
+@node("table { <entries> }")
 class Table(Node):
     """``table { clerk : 0.2, nurse : 80% }``."""
 
     entries: tuple[TableEntry, ...]
 
 
-@node
+@node("<name>(<parameters>) [?truncated truncated]")
 class Family(Node):
     """``bernoulli(0.3)``, ``normal(0.6, 0.1)``, ``uniform(0, 1)``; ``truncated`` may follow."""
 
@@ -65,7 +65,7 @@ class Family(Node):
     truncated: bool
 
 
-@node
+@node("<variable> : <law> [given <given>]")
 class Law(Node):
     """``income : normal(0.6, 0.1) given older = yes``."""
 
@@ -77,7 +77,7 @@ class Law(Node):
 DistributionClause = Learn | Uniform | Independent | Empirical | From | Setting | Law
 
 
-@node
+@node("distribution <name> over <over>", body="clauses", example="distribution cohort over Applicant")
 class Distribution(Node):
     """``distribution cohort over Defendant, reoffended clauses``."""
 
@@ -87,14 +87,14 @@ class Distribution(Node):
     clauses: tuple[DistributionClause, ...]
 
 
-@node
+@node("<names ->>")
 class Path(Node):
     """``sex -> department -> admit``."""
 
     names: tuple[Name, ...]
 
 
-@node
+@node("graph <name>", body="paths", example="graph influence { ... }")
 class Graph(Node):
     """``graph influence { paths }``."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum
 
 from fairdsl.syntax.tree.expressions import Call, Expression, Influence, OfModel
-from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
+from fairdsl.syntax.tree.node import About, Name, Node, Number, Text, node
 from fairdsl.syntax.tree.populations import Path
 
 
-@node
+@node("condition <name> [over <domain>] = <condition>", example="condition senior = age >= 60")
 class NamedCondition(Node):
     """``condition senior [over Applicant] = age >= 60``; a property refers to it by its name."""
 
@@ -19,7 +19,7 @@ class NamedCondition(Node):
     condition: Expression
 
 
-@node
+@node("metric <name> = <definition>", example="metric miss_rate_gap = gap(rate(refuse given sick = yes))")
 class Metric(Node):
     """``metric miss_rate_gap = gap(rate(refuse given sick = yes))``; another name alone is another name for it."""
 
@@ -28,23 +28,23 @@ class Metric(Node):
     definition: Expression
 
 
-@node
+@node("(<names>)")
 class NameSet(Node):
     """``(sex, race)`` among the values of ``for each``: names that stand together where the variable stands."""
 
     names: tuple[Name, ...]
 
 
-@node
+@node("for each <variable> in [{ <values> }][<axis>]", example="for each site in { north, south }")
 class ForEachClause(Node):
     """``for each G in { sex, race, (sex, race) }``, or ``for each s in site``: of each of its values (or None)."""
 
     variable: Name
     values: tuple[Name | Number | NameSet, ...]
-    attribute: Name | None
+    axis: Name | None
 
 
-@node
+@node("compare <names> : <domain>", once=True, example="compare a, b : Applicant")
 class CompareClause(Node):
     """``compare a, b : Applicant``, or ``compare a : Applicant`` of one individual."""
 
@@ -62,14 +62,14 @@ class CompareClause(Node):
         return self.names[-1]
 
 
-@node
+@node("across <names>", once=True, example="across sex")
 class AcrossClause(Node):
     """``across race, sex``."""
 
     names: tuple[Name, ...]
 
 
-@node
+@node("model <name>", once=True, example="model approve")
 class ModelReference(Node):
     """``model screen`` inside a property: which model it is about, where there are several."""
 
@@ -83,7 +83,7 @@ class DifferMode(Enum):
     EACH = "each"
 
 
-@node
+@node("differ in [<mode>] <names>", about=About.PAIRS, once=True, example="differ in sex")
 class DifferClause(Node):
     """``differ in any sex, age``; one name has no mode."""
 
@@ -91,55 +91,60 @@ class DifferClause(Node):
     names: tuple[Name, ...]
 
 
-@node
-class WithinClause(Node):
+@node("within <by> in <name>", about=About.PAIRS, example="within 5 in age")
+class ApartClause(Node):
     """``within 5 in age``: the two may be that far apart."""
 
     by: Number
     name: Name
 
 
-@node
+@node("regardless of <names>", about=About.PAIRS, example="regardless of job")
 class RegardlessClause(Node):
     """``regardless of job, telephone``: the two may have any values of them."""
 
     names: tuple[Name, ...]
 
 
-@node
+@node("otherwise equal", about=About.PAIRS, once=True)
 class OtherwiseEqualClause(Node):
     """``otherwise equal``: says what is so without it, that all else is held equal."""
 
 
-@node
+@node("among <condition>", example="among age >= 18")
 class AmongClause(Node):
     """``among EXPRESSION``: whom the property is about; several of them mean `and`."""
 
     condition: Expression
 
 
-@node
+@node("for each <names>", about=About.GROUPS)
 class StrataClause(Node):
     """``for each age, job``: the metric at each of their values by itself, of which the worst counts."""
 
     names: tuple[Name, ...]
 
 
-@node
+@node("when <condition>", about=About.INDIVIDUALS, example="when confidence(a) >= 0.9")
 class WhenClause(Node):
     """``when confidence(a) >= 0.9``."""
 
     condition: Expression
 
 
-@node
+@node("under <distribution>", once=True, example="under cohort")
 class UnderClause(Node):
     """``under cohort``."""
 
     distribution: Name
 
 
-@node
+@node(
+    "excluding groups [below <rows> [?of_all of] rows][!rows of probability 0]",
+    about=About.GROUPS,
+    once=True,
+    example="excluding groups below 30 rows",
+)
 class ExcludingClause(Node):
     """``excluding groups below 30 rows`` or ``below 2% of rows``, or ``of probability 0`` (then ``rows`` is None)."""
 
@@ -147,33 +152,33 @@ class ExcludingClause(Node):
     of_all: bool = False
 
 
-@node
+@node("allow <path>", about=About.GROUPS, example="allow sex -> department -> admit")
 class AllowClause(Node):
     """``allow sex -> department -> admit``."""
 
     path: Path
 
 
-@node
+@node("baseline <group>", about=About.GROUPS, once=True, example="baseline sex = male")
 class BaselineClause(Node):
     """``baseline sex = male`` or ``baseline most_favoured``."""
 
     group: Expression
 
 
-@node
+@node("privileged <group>", about=About.GROUPS, once=True, example="privileged sex = male")
 class PrivilegedClause(Node):
     """``privileged sex = male``: AIF360's signed metrics need it."""
 
     group: Expression
 
 
-@node
+@node("same decision")
 class SameDecision(Node):
     """``require same decision``."""
 
 
-@node
+@node("require <demand> [within <within>] [with confidence <confidence>]", example="require same decision")
 class RequireClause(Node):
     """``require DEMAND [within 1%] [with confidence 95%]``."""
 
@@ -182,7 +187,7 @@ class RequireClause(Node):
     confidence: Number | None
 
 
-@node
+@node("<metric> [within <within>] [with confidence <confidence>]")
 class MeasureItem(Node):
     """A metric to report, ``discrimination_rate within 0.1% with confidence 99%`` with the precision asked for."""
 
@@ -191,7 +196,7 @@ class MeasureItem(Node):
     confidence: Number | None
 
 
-@node
+@node("measure <items>", example="measure fair_share")
 class MeasureClause(Node):
     """``measure fair_share, discrimination_rate``."""
 
@@ -204,7 +209,7 @@ Clause = (
     | AcrossClause
     | ModelReference
     | DifferClause
-    | WithinClause
+    | ApartClause
     | RegardlessClause
     | OtherwiseEqualClause
     | AmongClause
@@ -220,7 +225,10 @@ Clause = (
 )
 
 
-@node
+@node(
+    "apply preset <preset> to <model> <across> <under>",
+    example="apply preset four_fifths to approve across sex under cohort",
+)
 class Apply(Node):
     """``apply preset ll144 to approve across sex, race under cohort``: properties that ship with the language."""
 
@@ -230,7 +238,7 @@ class Apply(Node):
     under: UnderClause
 
 
-@node
+@node("property <name> [<sentence>]", body="clauses", example="property my_name { ... }")
 class Property(Node):
     """``property NAME "sentence" { clauses }``."""
 

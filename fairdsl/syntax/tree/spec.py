@@ -11,14 +11,14 @@ from fairdsl.syntax.tree.populations import Distribution, Graph
 from fairdsl.syntax.tree.properties import Apply, Metric, NamedCondition, Property
 
 
-@node
+@node("fair <number>")
 class Version(Node):
     """``fair 1``: the version of the language."""
 
     number: Number
 
 
-@node
+@node("audit <title>", example='audit "Small loans, 2024"')
 class Audit(Node):
     """``audit "title"`` with the document's own text before it."""
 
@@ -26,14 +26,14 @@ class Audit(Node):
     title: Text
 
 
-@node
+@node("use <path>", example='use "german.fair"')
 class Use(Node):
     """``use "german.fair"``."""
 
     path: Text
 
 
-@node
+@node("let <name> = <number>", example="let limit = 80%")
 class Parameter(Node):
     """``let limit = 80%``: a number by name."""
 
@@ -67,7 +67,7 @@ class Comment:
     own_line: bool
 
 
-@node
+@node()
 class Spec(Node):
     """A whole file. Comments are no part of its meaning, so they take no part in comparisons."""
 
