@@ -30,6 +30,8 @@ def pieces_of(node: tree.Node) -> list[Piece]:
             return [Piece(node.text, node.span.start)]
         case tree.Text():
             return [Piece(f'"{node.value}"', node.span.start)]
+        case tree.Property():  # its sentence stays on the line of its name
+            return [Piece(flat(form_pieces(node, pieces_of)), node.span.start)]
         case tree.DecidesWhen() | tree.Rule():
             return _decision(node)
         case tree.Disjunction() | tree.Conjunction():

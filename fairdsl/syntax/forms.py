@@ -79,7 +79,11 @@ class _Row:
                 case str():
                     self._words += part
                 case _Hole(field=field, between=between):
-                    self._append(wrapped(self._words, self._held(getattr(node, field), between), ""))
+                    held = getattr(node, field)
+                    if isinstance(held, Enum):
+                        self._words += held.value
+                    else:
+                        self._append(wrapped(self._words, self._held(held, between), ""))
                 case _Group() if part.written(node):
                     self.add(node, part.parts)
 
@@ -103,8 +107,6 @@ class _Row:
                 return [Piece(*first), *(Piece(f"{between.strip()} {text}", start) for text, start in rest)]
             case tuple():
                 return list_pieces([(self._flat(each), _start(each)) for each in value])
-            case Enum():
-                return [Piece(value.value, -1)]
         raise AssertionError(f"no form writes {value!r}")
 
     def _flat(self, value: tree.Node | tuple[tree.Node, ...]) -> str:
