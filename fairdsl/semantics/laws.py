@@ -55,7 +55,7 @@ def _law(node: tree.Law, domain: Domain, reporter: Reporter) -> DeclaredLaw | No
     attribute = domain.attributes[column]
     given = TRUE if node.given is None else _given(node.given, column, domain, reporter)
     law: TableLaw | UniformLaw | Normal | None
-    match node.law:
+    match node.shape:
         case tree.Table() as table:
             law = _table(table, attribute, reporter)
         case tree.Family() as family:

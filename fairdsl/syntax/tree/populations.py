@@ -65,12 +65,12 @@ class Family(Node):
     truncated: bool
 
 
-@node("<variable> : <law> [given <given>]")
+@node("<variable> : <shape> [given <given>]")
 class Law(Node):
     """``income : normal(0.6, 0.1) given older = yes``."""
 
     variable: Name
-    law: Table | Family
+    shape: Table | Family
     given: Expression | None
 
 
