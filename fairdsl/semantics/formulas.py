@@ -92,9 +92,7 @@ class FormulaReader:
             sure=conjoin(*sure),
             text=text_of(written),
             premise_text=" and ".join(text_of(part) for part in self.premises),
-            when=tuple(
-                text_of(each.condition) for each in self.node.clauses if isinstance(each, tree.WhenClause)
-            ),
+            when=tuple(text_of(each.condition) for each in self.node.clauses if isinstance(each, tree.WhenClause)),
             span=node.span,
         )
 
