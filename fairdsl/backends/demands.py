@@ -22,7 +22,7 @@ from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.models.black_box import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
-from fairdsl.numerics.chances import as_scores, chances_between
+from fairdsl.numerics.chances import as_scores, chances_between, logistic
 from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, step_of, sums, truth, truths
 from fairdsl.numerics.evaluate import BatchEvaluator, Points, Settled, points_of
 from fairdsl.replay import Exactly, gives_probability, runtime_of
@@ -124,16 +124,15 @@ class Judge:
             runtime = runtime_of(model.deployed)
             decisions[place] = runtime.decide_array(points)
             numbers = np.asarray(runtime.scores_array(points)[:, :1], dtype=np.float64)
-            exact = np.zeros_like(numbers)
-            scores[place] = _scores(numbers, exact)
+            scores[place] = _scores(numbers, np.zeros_like(numbers))
             for term in self.asked.chances(place):
                 if not isinstance(term, Probability):
                     continue  # how sure a model is, is a matter of exact arithmetic
-                chances[term] = (
-                    scores[place]
-                    if gives_probability(model.deployed)
-                    else chances_between(term, model, numbers, exact, decisions[place])
-                )
+                if gives_probability(model.deployed):
+                    chances[term] = scores[place]
+                else:
+                    found = np.array([logistic(float(number)) for number in numbers[:, 0]], dtype=np.float64)
+                    chances[term] = Between.at_once(found, step_of(found))
         return replace(measured, points=points, decisions=tuple(decisions), scores=tuple(scores), chances=chances)
 
     def judge(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import prod
+from math import exp, prod
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,15 @@ from fairdsl.numerics.confidence import approximate_log_odds, exp_between, leads
 from fairdsl.numerics.demand import Between
 from fairdsl.numerics.exact import Enclosed
 
-__all__ = ["approximate_odds_of", "as_scores", "chance_between", "chances_between", "outcome_of", "vanishes"]
+__all__ = [
+    "approximate_odds_of",
+    "as_scores",
+    "chance_between",
+    "chances_between",
+    "logistic",
+    "outcome_of",
+    "vanishes",
+]
 
 Floats = NDArray[np.float64]
 Decisions = NDArray[np.integer[Any]]
@@ -74,6 +82,12 @@ def chances_between(term: Chance, model: Model, scores: Floats, errors: Floats, 
         low, high = (1 - _SLACK) / (1 + most) - 1e-300, (1 + _SLACK) / (1 + np.maximum(least, 0.0)) + 1e-300
     known = (chosen >= 0) & ~np.isnan(low) & ~np.isnan(high)
     return Between(np.where(known, np.maximum(low, 0.0), 0.0), np.where(known, np.minimum(high, 1.0), 1.0))
+
+
+def logistic(score: float) -> float:
+    """The logistic function as whoever reads a file's float score computes it, in float64: one number a score."""
+    odds = exp(-abs(score))
+    return 1 / (1 + odds) if score >= 0 else odds / (1 + odds)
 
 
 def approximate_odds_of(term: Chance, model: Model, scores: Floats, decisions: Decisions) -> Floats:

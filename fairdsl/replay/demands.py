@@ -12,7 +12,7 @@ from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Va
 from fairdsl.ir.model import Deployed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.numerics.chances import chance_between, outcome_of, vanishes
+from fairdsl.numerics.chances import chance_between, logistic, outcome_of, vanishes
 from fairdsl.numerics.confidence import leads_of
 from fairdsl.numerics.demand import FALSE, OPEN, TRUE, between, never, truth
 from fairdsl.numerics.exact import Enclosed, enclosed_scores, settled_scores
@@ -219,11 +219,10 @@ def _in_files(
         if isinstance(term, Decision):
             number = Fraction(term.ranks[runtime.decide([point])[0]])
             return number, number
-        number = Fraction(float(runtime.scores([point])[0, 0]))
-        if isinstance(term, Score) or gives_probability(file):
-            return number, number
-        score = Enclosed((number,), (Fraction(0),))
-        return chance_between(term, problem.models[term.model], score, None, _PRECISIONS[0][1])
+        given = float(runtime.scores([point])[0, 0])
+        if isinstance(term, Probability) and not gives_probability(file):
+            given = logistic(given)
+        return Fraction(given), Fraction(given)
 
     return lambda predicate: truth(predicate, of)
 

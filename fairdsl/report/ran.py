@@ -48,7 +48,7 @@ class Ran:
     @property
     def in_words(self) -> str:
         """The limits and what came of them, in a line."""
-        given = [f"{self.effort:,} units of effort"] if self.effort is not None else []
+        given = [_counted(self.effort, "units of effort")] if self.effort is not None else []
         given += [f"{self.timeout:g} s"] if self.timeout is not None else []
         ended = {
             EndedBy.DONE: "done within",
@@ -56,9 +56,19 @@ class Ran:
             EndedBy.EFFORT: "ended by the effort, of",
             EndedBy.USER: "interrupted, of",
         }[self.ended_by]
-        done = ", ".join(f"{count:,} {what}" for what, count in sorted(self.work, key=lambda each: -each[1])[:3])
+        done = ", ".join(_counted(count, what) for what, count in sorted(self.work, key=lambda each: -each[1])[:3])
         limits = f"{ended} {' and '.join(given)}" if given else "no limit"
-        return f"{limits}; {self.spent:,} units spent" + (f": {done}" if done else "")
+        return f"{limits}; {_counted(self.spent, 'units spent')}" + (f": {done}" if done else "")
+
+
+def _counted(count: int, what: str) -> str:
+    """``2 pairs replayed``, ``1 pair replayed``: the first word that ends in `s` is the plural of what was counted."""
+    if count == 1:
+        words = what.split()
+        place = next(at for at, word in enumerate(words) if word.endswith("s"))
+        words[place] = words[place].removesuffix("es" if words[place].endswith("xes") else "s")
+        what = " ".join(words)
+    return f"{count:,} {what}"
 
 
 def what_ended(meter: Meter, open_for: set[Reason | None], stopped: Stopped | None) -> EndedBy:

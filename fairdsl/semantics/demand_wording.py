@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fairdsl.ir.demand import Demanded
+from fairdsl.ir.declaration import ModelDeclaration
+from fairdsl.ir.demand import Decision, Demanded
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import TRUE
+from fairdsl.ir.expr import TRUE, Compare, Relation, atoms
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.semantics.wording import clauses_in_force, how_they_differ, pair_formula, predicate_text, taken_from
 
@@ -15,12 +17,14 @@ __all__ = ["DemandWords"]
 
 @dataclass(frozen=True, slots=True)
 class DemandWords:
-    """What a general demand says; ``under`` names the distribution whose rows are counted."""
+    """What a general demand says; ``under`` names the distribution whose rows are counted, or that is drawn from."""
 
     question: Demanded
     domain: Domain
     under: str | None
     drawn: bool
+    #: The models named, as they are declared.
+    models: Sequence[ModelDeclaration]
 
     @property
     def clauses(self) -> tuple[str, ...]:
@@ -44,6 +48,8 @@ class DemandWords:
         told = f"`{self.question.text}` is true"
         if premise := " and ".join(self._premises):
             told += f" wherever `{premise}` is"
+        if order := " and ".join(dict.fromkeys(" < ".join(model.outcomes) for model in self._ranked)):
+            told += f" (with `{order}`)"
         if quantity is Quantity.HOLDS:
             rows = "" if self.under is None else f", of those in the rows of `{self.under}`"
             return f"For {self._anybody}{rows}, {told}."
@@ -51,6 +57,16 @@ class DemandWords:
         bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
         among = "" if self.question.alone else f"for {self._anybody} "
         return f"{share} {self._units} for which {among}{told}{bound}."
+
+    @property
+    def _ranked(self) -> Iterator[ModelDeclaration]:
+        """The models whose decisions are compared as higher and lower."""
+        asked = self.question
+        for part in (asked.premise, asked.formula):
+            for atom in atoms(part):
+                if isinstance(atom, Compare) and atom.relation not in (Relation.EQ, Relation.NE):
+                    terms = (asked.term(variable, len(self.domain.attributes)) for variable, _ in atom.left.terms)
+                    yield from (self.models[term.model] for term in terms if isinstance(term, Decision))
 
     @property
     def _premises(self) -> tuple[str, ...]:

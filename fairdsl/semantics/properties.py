@@ -136,7 +136,8 @@ def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     population = None if demand.under is None else scope.distributions[demand.under]
     drawn = population is not None and population.kind != "empirical"
     if isinstance(question, Demanded):
-        told = DemandWords(question, model.domain, demand.under, drawn)
+        named = [found.declaration for each in question.models if (found := scope.models[each]) is not None]
+        told = DemandWords(question, model.domain, demand.under, drawn, named)
         asked = (demand.quantity, demand.threshold)
         return _Words(clauses=told.clauses, sentence=told.sentence(*asked), formula=told.formula(*asked))
     if isinstance(question, Pair):

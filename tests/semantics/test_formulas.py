@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from marked_specs import assert_found_as_marked, each, findings
 
+from fairdsl.semantics import front_end
+from fairdsl.semantics.checked import CheckedProperty
+
 MODELS = """\
 domain Patient { oxygen : integer 50 .. 100  age : integer 0 .. 99  sex : category { f, m } }
 domain Other { age : integer 0 .. 9 }
@@ -57,6 +60,27 @@ READ = {
 def test_formulas_are_read(text: str, tmp_path: Path) -> None:
     found = [finding for finding in findings(text, tmp_path) if finding.severity.value == "error"]
     assert not found, [finding.title for finding in found]
+
+
+def asked(text: str, folder: Path) -> CheckedProperty:
+    """The property, whatever is pointed out about the models that it leaves alone."""
+    path = folder / "x.fair"
+    path.write_text(text)
+    (found,) = front_end(str(path))[0].properties
+    return found
+
+
+def test_the_order_of_outcomes_is_said_where_it_counts(tmp_path: Path) -> None:
+    higher = asked(two("triage(a) >= triage(b)"), tmp_path)
+    assert higher.sentence.endswith("`triage(a) >= triage(b)` is true (with `low < mid < high`).")
+    assert "low < mid" not in asked(two("triage(a) = triage(b) or new(a) = yes"), tmp_path).sentence
+
+
+def test_how_sure_a_model_is_stands_in_sentence_formula_and_clauses(tmp_path: Path) -> None:
+    found = asked(one("new(a) = old(a)", "when old.confidence(a) >= 90%"), tmp_path)
+    assert found.clauses[-1] == "when old.confidence(a) >= 90%"
+    assert "wherever `old.confidence(a) >= 90%` is" in found.sentence
+    assert "[old.confidence(a) >= 90%] => " in found.formula
 
 
 WRONG = {
