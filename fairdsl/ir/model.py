@@ -147,13 +147,15 @@ class Logits:
 class Feed:
     """One input tensor of the deployed graph, [1, len(features)], filled with these features.
 
-    ``texts``: of an input that takes text, for each feature the text that stands for each of its numbers.
+    ``texts``: of an input that takes text, for each feature the text that stands for each of its numbers. ``missing``:
+    for each feature the number of people who lack it, of whom NaN is filled in; empty where nobody lacks any.
     """
 
     name: str
     features: tuple[int, ...]
     dtype: str
     texts: tuple[tuple[tuple[int, str], ...], ...] = ()
+    missing: tuple[Fraction | None, ...] = ()
 
 
 class Readout(Enum):

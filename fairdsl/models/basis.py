@@ -26,6 +26,7 @@ from fairdsl.models.exact import Array
 
 __all__ = [
     "TREE_RELATIONS",
+    "Absent",
     "Affine",
     "Basis",
     "Block",
@@ -206,12 +207,27 @@ class Block:
         return self.argument is None and self.testing is None and self.terms is None
 
 
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Of the numbers that a file reads those that may be missing, by their ``places``.
+
+    Each has three units: of an input, ``present``, which is 0 where it is missing; of the block ``nan``, which stands
+    for the NaN that whoever reads the number has to do with; of the block ``lacks``, 1 where it is missing and 0 else.
+    """
+
+    places: tuple[int, ...]
+    present: tuple[tuple[int, int], ...]
+    nan: int
+    lacks: int
+
+
 @dataclass(slots=True)
 class Basis:
     """The blocks found so far; ``whole`` is what they take for granted about the numbers of an individual."""
 
     blocks: list[Block] = field(default_factory=list)
     whole: list[Whole] = field(default_factory=list)
+    absent: Absent | None = None
 
     def input(self, shape: tuple[int, ...]) -> Affine:
         """Add a graph input; the result is its tensor."""

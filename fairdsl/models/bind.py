@@ -15,6 +15,7 @@ from fairdsl.ir.domain import Boolean, Category, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Feed
 from fairdsl.models import errors
+from fairdsl.models.absent import codes_of_missing
 from fairdsl.models.basis import Whole
 from fairdsl.models.early import early_forms
 from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
@@ -49,20 +50,7 @@ def bind(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs, span
     if len(forms) != graph.width:
         raise DiagnosticError(_width(declaration, domain, graph, span))
     _check_dtypes(graph, forms, domain, span)
-    _check_known(graph, forms, domain, span)
     return forms
-
-
-def _check_known(graph: GraphInputs, forms: Sequence[Form], domain: Domain, span: Span) -> None:
-    for form in forms:
-        for item, _ in form.terms:
-            if isinstance(item, AttributeInput) and domain.attributes[item.attribute].missing is not None:
-                attribute = domain.attributes[item.attribute].name
-                reason, remedy = (
-                    "nobody says what the file makes of a missing value",
-                    f"declare `{attribute}` without it",
-                )
-                raise DiagnosticError(errors.input_not_bound(graph.path, [attribute], [], reason, span, remedy))
 
 
 def feeds_of(graph: GraphInputs, forms: Sequence[Form], domain: Domain) -> tuple[Feed, ...]:
@@ -70,8 +58,11 @@ def feeds_of(graph: GraphInputs, forms: Sequence[Form], domain: Domain) -> tuple
     feeds, start = [], 0
     for item in graph.inputs:
         features = tuple(range(start, start + item.width))
-        texts = texts_of(item, forms[start : start + item.width], domain)
-        feeds.append(Feed(name=item.name, features=features, dtype=item.dtype, texts=texts))
+        own = forms[start : start + item.width]
+        codes = codes_of_missing(own, domain) if item.dtype.startswith("float") else ()
+        missing = codes if any(code is not None for code in codes) else ()
+        texts = texts_of(item, own, domain)
+        feeds.append(Feed(name=item.name, features=features, dtype=item.dtype, texts=texts, missing=missing))
         start += item.width
     return tuple(feeds)
 
@@ -85,9 +76,10 @@ def _named(form: Form, domain: Domain) -> tuple[tuple[int, str], ...]:
     """The names that stand for the codes of the category that the form is, as :func:`bind` has seen to."""
     ((item, _),) = form.terms
     assert isinstance(item, AttributeInput)
-    kind = domain.attributes[item.attribute].type
-    assert isinstance(kind, Category)
-    return tuple((value.code, value.name) for value in kind.values)
+    attribute = domain.attributes[item.attribute]
+    assert isinstance(attribute.type, Category)
+    missing = attribute.missing
+    return tuple((value.code, "" if value.code == missing else value.name) for value in attribute.type.values)
 
 
 def bound_by(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs) -> BoundBy:
@@ -234,10 +226,13 @@ def _fits(item: GraphInput, form: Form, domain: Domain) -> bool:
     """Whether every value of the form is one that the input's dtype can hold without cutting anything off."""
     if item.dtype.startswith("float"):
         return True
-    kinds = [domain.attributes[i.attribute].type for i, _ in form.terms if isinstance(i, AttributeInput)]
+    read = [domain.attributes[i.attribute] for i, _ in form.terms if isinstance(i, AttributeInput)]
+    kinds = [attribute.type for attribute in read]
     single = len(form.terms) == 1 and form.constant == 0 and form.terms[0][1] == Fraction(1)
     if item.dtype == "string":  # the names of a category's values
         return single and bool(kinds) and isinstance(kinds[0], Category)
+    if any(attribute.missing is not None for attribute in read):
+        return False
     if item.dtype == "bool":
         return single and (not kinds or isinstance(kinds[0], Boolean))
     whole = all(number.denominator == 1 for number in (form.constant, *(factor for _, factor in form.terms)))

@@ -80,6 +80,8 @@ def _values(form: Form, domain: Domain, *, as_text: bool) -> str:
 
 def _own(attribute: Attribute, as_text: bool) -> str:
     """The values of an attribute that is read as it stands."""
+    if attribute.missing is not None:
+        return f"{_own(attribute.known, as_text)}; {'the empty text' if as_text else 'NaN'} where missing"
     match attribute.type:
         case Category(values=values):
             names = [(value.name or '""', value.code) for value in values[:_VALUES]]
@@ -123,7 +125,7 @@ def _codes(form: Form, domain: Domain) -> tuple[tuple[str, int], ...]:
     """The codes of a category that is read as it stands."""
     match form.terms:
         case ((AttributeInput(attribute=index), factor),) if factor == 1 and not form.constant:
-            kind = domain.attributes[index].type
+            kind = domain.attributes[index].known.type
             return tuple((value.name, value.code) for value in kind.values) if isinstance(kind, Category) else ()
     return ()
 

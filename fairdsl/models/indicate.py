@@ -27,6 +27,7 @@ from fairdsl.ir.expr import (
     Relation,
     Variable,
     conjoin,
+    holds_at,
     opposite,
     variables,
 )
@@ -129,6 +130,10 @@ def tested(operator: str, node: str, form: Form, test: Comparison, attributes: S
     """``form RELATION threshold`` over the attributes; the test is one of ``node``. Raises EntangledError."""
     terms = [(item.attribute, factor) for item, factor in form.terms if isinstance(item, AttributeInput)]
     indicators = [(item.predicate, factor) for item, factor in form.terms if isinstance(item, IndicatorInput)]
+    if len(terms) == len(indicators) == 1:
+        apart = _value_apart(form, terms[0], indicators[0], test, attributes)
+        if apart is not None:
+            return apart
     if len(indicators) > 1:
         listed = _of_listed(form, test, attributes)
         if listed is not None:
@@ -150,6 +155,27 @@ def tested(operator: str, node: str, form: Form, test: Comparison, attributes: S
     if len(cases) == len(truths) and not terms:
         return TRUE
     return cases[0] if len(cases) == 1 else Or(tuple(cases))
+
+
+def _value_apart(
+    form: Form,
+    term: tuple[int, Fraction],
+    indicator: tuple[Predicate, Fraction],
+    test: Comparison,
+    attributes: Sequence[Attribute],
+) -> Predicate | None:
+    """The test of a number that has another one in the place of a single value: of what is missing."""
+    (attribute, factor), (asked, more) = term, indicator
+    match asked:
+        case Member(variable=Variable(attribute=same), values=values) if same == attribute and len(values) == 1:
+            (value,) = values
+        case _:
+            return None
+    there = test.relation.compares(form.constant + factor * value + more, test.threshold)
+    elsewhere = _compared([term], form.constant - test.threshold, test.relation, attributes)
+    if holds_at(elsewhere, value) == there:
+        return elsewhere
+    return Or((asked, elsewhere)) if there else conjoin(elsewhere, opposite(asked))
 
 
 def values_of(form: Form, attributes: Sequence[Attribute]) -> tuple[int, dict[int, Fraction]] | None:

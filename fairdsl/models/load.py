@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from fairdsl.ir.ensemble import listed_of
 from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.models import errors
+from fairdsl.models.absent import check_read, given_forms, may_lack
 from fairdsl.models.bind import bind, check_whole, feeds_of, feeds_width, texts_of
 from fairdsl.models.binding import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
@@ -137,16 +138,21 @@ def _open(
         parts = [forms[start:end] for start, end in pairwise(ends)]
         return [texts_of(item, part, domain) for item, part in zip(given.inputs, parts, strict=True)]
 
+    def missing(given: GraphInputs) -> Sequence[int]:
+        """Which numbers somebody may lack."""
+        return may_lack(given, bind(declaration, domain, given, source.span), domain)
+
     wanted = source.format or library_of(path) or _BY_EXTENSION.get(Path(path).suffix.lower())
     match wanted:
         case "onnx":
             from fairdsl.models.onnx_import import import_onnx
 
-            graph = import_onnx(path, source.span, assumed_width=feeds_width(declaration, domain), texts=texts)
+            width = feeds_width(declaration, domain)
+            graph = import_onnx(path, source.span, assumed_width=width, texts=texts, missing=missing)
         case "linear":
             graph = read_linear(path, source.span)
         case library if library in LIBRARIES:
-            graph = read_booster(path, library, source.span, texts)
+            graph = read_booster(path, library, source.span, texts, missing)
         case _:
             raise DiagnosticError(errors.unknown_format(path, source.format, source.span))
     check_pinned(source, path, graph.sha256, replaced=override_path is not None)
@@ -162,7 +168,8 @@ def _bound_and_decided(
     decided: Decided | None = None
     try:
         forms = bind(declaration, domain, graph, span)
-        check_whole(graph, forms, domain, span)
+        check_read(graph, forms, domain, span)
+        check_whole(graph, given_forms(graph, forms, domain), domain, span)
     except DiagnosticError as problem:
         found.extend(problem.diagnostics)
     except EntangledError as problem:
@@ -180,21 +187,24 @@ def _assemble(
     declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, forms: tuple[Form, ...], decided: Decided
 ) -> Model:
     from_file = isinstance(declaration.source, FileSource)
-    blocks = graph.basis.blocks
+    blocks, given = graph.basis.blocks, given_forms(graph, forms, domain)
     logits = logits_of(declaration.decision, graph, decided)
     span = declaration.source.span
     try:
         terms = terms_of(blocks, decided.scores)
+        if terms is not None and graph.basis.absent is not None:
+            reason = "of a kernel machine nothing is known where its numbers are filled in"
+            raise DiagnosticError(errors.node_not_exact(graph.path, terms.operator, terms.node, reason, None, span))
         read = decided.scores if terms is None else terms.features
         layers = lay_out(blocks, read)
         wanted = [number for number in first_blocks(blocks, read) if blocks[number].testing is not None]
-        bound = bind_early(blocks, wanted, forms, domain)
+        bound = bind_early(blocks, wanted, given, domain)
     except MixedError as problem:
         found = errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), None, span)
         raise DiagnosticError(found) from problem
     except EntangledError as problem:
         raise DiagnosticError(_entangled(graph, problem, span)) from problem
-    inputs, first = fold(layers[0], forms, bound)
+    inputs, first = fold(layers[0], given, bound)
     outcomes, favourable = ordered(declaration, decided.order)
     model = Model(
         name=declaration.name,

@@ -188,12 +188,17 @@ class Runtime:
                 full = _texts(feed, np.array([[float(value) for value in chosen]]))
             else:
                 full = np.array([[rounded(value, feed.dtype) for value in chosen]], dtype=feed.dtype)
+                lacking = [value == code for value, code in zip(chosen, feed.missing, strict=bool(feed.missing))]
+                full[0, : len(lacking)][lacking] = np.nan
             feeds[feed.name] = self._shaped(feed, np.repeat(full, self._batch or 1, axis=0))
         return feeds
 
     def _elements(self, feed: Feed, rows: NDArray[np.float64]) -> NDArray[Any]:
         """What the feed takes of the features of each row, [n, width]."""
         chosen = rows[:, list(feed.features)]
+        for column, code in enumerate(feed.missing):
+            if code is not None:
+                chosen[chosen[:, column] == float(code), column] = np.nan
         return _texts(feed, chosen) if feed.texts else chosen.astype(feed.dtype)
 
     def _shaped(self, feed: Feed, rows: NDArray[Any]) -> NDArray[Any]:

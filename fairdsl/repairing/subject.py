@@ -32,6 +32,7 @@ from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Precision, Quantity, SameDecision
+from fairdsl.models.absent import codes_of_missing
 from fairdsl.models.classes import high_outcome
 from fairdsl.models.features import feature_matrix
 from fairdsl.models.load import load_model
@@ -95,7 +96,11 @@ class Subject:
         forms = self.declaration.reads
         if forms is None:
             forms = tuple(Form.of(AttributeInput(index)) for index in range(len(self.domain.attributes)))
-        return feature_matrix(forms, values.floats).astype(np.float32)
+        features = feature_matrix(forms, values.floats).astype(np.float32)
+        for place, code in enumerate(codes_of_missing(forms, self.domain)):
+            if code is not None:
+                features[features[:, place] == np.float32(code), place] = np.nan
+        return features
 
     def learned(self, outcomes: Integers) -> NDArray[Any]:
         """The classes of outcomes: numbers, or texts."""

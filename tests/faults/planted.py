@@ -177,6 +177,22 @@ LINEAR = {"coefficients": [1.0, -0.5, 2.0], "intercepts": [0.25], "classlabels_i
 BOTH = {"label": TensorProto.INT64, "y": TensorProto.FLOAT}
 
 
+#: Three whole numbers, each of which may be missing.
+LACKING = Domain(
+    name="Applicant",
+    attributes=tuple(
+        Attribute(name=f"x{i}", type=Integer(low=-10, high=11), present=Integer(low=-10, high=10)) for i in range(3)
+    ),
+    where=TRUE,
+)
+
+
+def of_missing(operator: str, wrong: Wrong, *nodes: Any) -> Planted:
+    """What becomes of numbers that may be missing."""
+    weights = {"v": np.float32([[1], [-2], [0.5]])}
+    return Planted(operator=("ai.onnx.ml", operator), wrong=wrong, nodes=nodes, constants=weights, people=LACKING)
+
+
 def regressor(wrong: Wrong, **changed: Any) -> Planted:
     tree = ml("TreeEnsembleRegressor", ["x"], ["y"], **{**REGRESSOR, **changed})
     return Planted(operator=("ai.onnx.ml", "TreeEnsembleRegressor"), wrong=wrong, nodes=(tree,), constants={})
@@ -355,6 +371,17 @@ PLANTED: dict[str, Planted] = {
             node("Gemm", ["e", "v"], ["y"]),
         ),
         constants={"v": np.float32([[1], [1], [-1]])},
+    ),
+    "another_number_in_the_place_of_nan": of_missing(
+        "Imputer",
+        attributes(imputed_value_floats=[1.0, 2.0, -4.0]),
+        ml("Imputer", ["x"], ["r"], imputed_value_floats=[1.0, 2.0, -3.0], replaced_value_float=float("nan")),
+        node("Gemm", ["r", "v"], ["y"]),
+    ),
+    "nan_the_other_way_down_a_tree": of_missing(
+        "TreeEnsembleRegressor",
+        attributes(nodes_missing_value_tracks_true=None),
+        ml("TreeEnsembleRegressor", ["x"], ["y"], **REGRESSOR, nodes_missing_value_tracks_true=[0, 0, 0, 1, 0, 0]),
     ),
     "binarizer_threshold": of_scores(
         "Binarizer", attributes(threshold=None), (ml("Binarizer", ["x"], ["r"], threshold=1.0),)

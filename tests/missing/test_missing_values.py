@@ -6,7 +6,7 @@ meets the same questions, so one that forgot what is missing would be found here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -112,6 +112,7 @@ class Case:
     target: Condition
     differ: tuple[str, ...]
     within: int | None
+    everybody: Sequence[Person]
 
     def comparable(self, a: Person, b: Person) -> bool:
         if all(a[name] == b[name] for name in self.differ):
@@ -125,7 +126,7 @@ class Case:
 
     def truth(self, domain: Domain) -> Truth:
         """All that the definition says, with people as the engines name them."""
-        asked = [person for person in EVERYBODY if self.target.of(person)]
+        asked = [person for person in self.everybody if self.target.of(person)]
         code = {id(person): coded(person, domain) for person in asked}
         pairs = [(a, b) for a in asked for b in asked if self.comparable(a, b)]
         bad = [(a, b) for a, b in pairs if self.decides(a) != self.decides(b)]
@@ -188,7 +189,7 @@ def drawn(seed: int) -> Case:
     def decides(person: Person) -> bool:
         return next((outcome for rule, outcome in zip(rules, outcomes, strict=True) if rule.of(person)), last)
 
-    return Case(spec, decides, target, differ, within)
+    return Case(spec, decides, target, differ, within, EVERYBODY)
 
 
 def agrees(case: Case, path: Path) -> int:

@@ -78,6 +78,9 @@ class _Features:
                 raise UnreadBoosterError(f"it has `{kind}`")
         numbers, categories = info.get("float_features") or [], info.get("categorical_features") or []
         self.width = len(numbers) + len(categories)
+        self.missing = {
+            int(item["feature_index"]): item.get("nan_value_treatment", "AsIs") == "AsTrue" for item in numbers
+        }
         self.number = {int(item["feature_index"]): int(item["flat_feature_index"]) for item in numbers}
         self.category = {int(item["feature_index"]): int(item["flat_feature_index"]) for item in categories}
         named = {int(item["flat_feature_index"]): _name(item) for item in [*numbers, *categories]}
@@ -95,8 +98,9 @@ class _Features:
         """The test of a number or a category."""
         match written["split_type"]:
             case "FloatFeature":
-                feature = self.number[int(written["float_feature_index"])]
-                return Split(feature, *of_nearest_float32(Relation.GT, np.float32(written["border"])), None, yes, no)
+                number = int(written["float_feature_index"])
+                test = of_nearest_float32(Relation.GT, np.float32(written["border"]))
+                return Split(self.number[number], *test, None, yes, no, self.missing[number])
             case "OneHotFeature":
                 feature = self.category[int(written["cat_feature_index"])]
                 code = int(written["value"])

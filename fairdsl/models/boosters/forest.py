@@ -12,6 +12,7 @@ import numpy as np
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
+from fairdsl.models.absent import marked, with_directions
 from fairdsl.models.basis import (
     TREE_RELATIONS,
     Affine,
@@ -64,7 +65,10 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A test of a feature: against a number, or whether it is one of some categories."""
+    """A test of a feature: against a number, or whether it is one of some categories.
+
+    ``missing``: whether what is missing meets it.
+    """
 
     feature: int
     relation: Relation
@@ -72,6 +76,7 @@ class Split:
     members: frozenset[Label] | None
     yes: Node
     no: Node
+    missing: bool = False
 
 
 Node = Split | Leaf
@@ -129,11 +134,14 @@ def inputs_of(forest: Forest) -> tuple[GraphInput, ...]:
     )
 
 
-def graph_of(path: str, digest: str, forest: Forest, texts: Sequence[Texts]) -> ImportedGraph:
-    """The graph; ``texts`` are what may fill the inputs that take text. Raises UnreadBoosterError."""
+def graph_of(path: str, digest: str, forest: Forest, texts: Sequence[Texts], missing: Sequence[int]) -> ImportedGraph:
+    """The graph; ``texts`` are what may fill the inputs that take text, and numbers at the places ``missing`` may be.
+
+    Raises UnreadBoosterError.
+    """
     basis = Basis()
     inputs = inputs_of(forest)
-    row = stack([basis.input((item.width,)) for item in inputs], basis)
+    row = stack(marked(basis, [basis.input((item.width,)) for item in inputs], missing), basis)
     codes = {feature: dict(texts[feature][0]) for feature in range(forest.width) if forest.is_text(feature)}
     _check_known(forest, codes)
     planter = _Planter(forest, codes, row, basis)
@@ -172,6 +180,7 @@ class _Planter:
     feature: list[int] = field(default_factory=list)
     relation: list[int] = field(default_factory=list)
     threshold: list[float] = field(default_factory=list)
+    missing: list[bool] = field(default_factory=list)
     yes: list[int] = field(default_factory=list)
     no: list[int] = field(default_factory=list)
     leaves: dict[int, Leaf] = field(default_factory=dict)
@@ -185,14 +194,17 @@ class _Planter:
         roots = [self._add(tree) for tree in self.forest.trees]
         arrays = (np.array(numbers, dtype=np.int64) for numbers in (roots, self.yes, self.no))
         shape, before = TreeShape.in_order(*arrays)
+        relation, threshold = np.array(self.relation, dtype=np.int8), np.array(self.threshold, dtype=np.float64)
+        read, met = np.array(self.feature, dtype=np.int64), np.array(self.missing, dtype=np.bool_)
+        features, feature = with_directions(self.basis, self._features(), read, relation, threshold, met)
         trees = Trees(
             operator=self.forest.library,
             node="trees",
-            features=self._features(),
+            features=features,
             shape=shape,
-            feature=np.array(self.feature, dtype=np.int64)[before],
-            relation=np.array(self.relation, dtype=np.int8)[before],
-            threshold=np.array(self.threshold, dtype=np.float64)[before],
+            feature=feature[before],
+            relation=relation[before],
+            threshold=threshold[before],
         )
         votes = np.zeros((columns, shape.leaves))
         for place, node in enumerate(before[shape.leaf_nodes].tolist()):
@@ -216,6 +228,7 @@ class _Planter:
             self.feature[place] = node.feature
             self.relation[place] = TREE_RELATIONS.index(node.relation)
             self.threshold[place] = node.threshold
+            self.missing[place] = node.missing
             if node.members is not None:
                 key = node.feature, node.members
                 self.feature[place] = self.forest.width + self.sets.setdefault(key, len(self.sets))
@@ -228,6 +241,7 @@ class _Planter:
         for numbers, start in ((self.feature, 0), (self.relation, 0), (self.yes, place), (self.no, place)):
             numbers.append(start)
         self.threshold.append(0.0)
+        self.missing.append(False)
         return place
 
     def _features(self) -> Affine:

@@ -18,7 +18,7 @@ from fairdsl.source.json_text import read_json
 
 __all__ = ["read_lightgbm"]
 
-_CATEGORICAL, _MISSING, _ZERO = 1, 12, 4
+_CATEGORICAL, _DEFAULT_LEFT, _MISSING, _ZERO = 1, 2, 12, 4
 #: What becomes of the sums, by the objective.
 _ENDINGS = {
     "binary": Ending.LOGISTIC,
@@ -127,7 +127,10 @@ def _tree(block: _Block, column: int, categories: Mapping[int, Sequence[Label]])
         elif kinds[node] & _MISSING == _ZERO:
             raise UnreadBoosterError("zeros are missing values to it (`zero_as_missing`)")
         else:
-            built[node] = Split(feature, Relation.LE, thresholds[node], None, first, second)
+            # Where training met nothing missing, NaN is read as 0.
+            known = kinds[node] & _MISSING == 0
+            missing = thresholds[node] >= 0 if known else bool(kinds[node] & _DEFAULT_LEFT)
+            built[node] = Split(feature, Relation.LE, thresholds[node], None, first, second, missing)
     return built[0]
 
 

@@ -51,9 +51,16 @@ def _is_binary(content: bytes) -> bool:
 
 
 def read_booster(
-    path: str, library: str, span: Span | None, texts: Callable[[GraphInputs], Sequence[Texts]]
+    path: str,
+    library: str,
+    span: Span | None,
+    texts: Callable[[GraphInputs], Sequence[Texts]],
+    missing: Callable[[GraphInputs], Sequence[int]],
 ) -> ImportedGraph:
-    """The booster as a graph; raises DiagnosticError. ``texts`` says what may fill inputs that take text."""
+    """The booster as a graph; raises DiagnosticError.
+
+    ``texts`` says what may fill inputs that take text, ``missing`` which numbers somebody may lack.
+    """
     try:
         content = content_of(path)
     except OSError as problem:
@@ -62,7 +69,7 @@ def read_booster(
         forest = _forest(content, library)
         given = GraphInputs(path=path, inputs=inputs_of(forest), feature_names=forest.names or None)
         named = texts(given) if any(map(forest.is_text, range(forest.width))) else ()
-        return graph_of(path, sha256(content).hexdigest(), forest, named)
+        return graph_of(path, sha256(content).hexdigest(), forest, named, missing(given))
     except UnreadBoosterError as problem:
         raise DiagnosticError(errors.booster_not_read(path, library, str(problem), span)) from problem
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as problem:

@@ -126,7 +126,7 @@ def _tree(tree: Mapping[str, Any], column: int, weight: np.float32, categories: 
     if int(tree["tree_param"].get("size_leaf_vector", "1")) > 1:
         raise UnreadBoosterError("its leaves hold several numbers each (`multi_strategy`)")
     left, right, kinds = tree["left_children"], tree["right_children"], tree.get("split_type")
-    sets = _sets(tree)
+    sets, to_the_left = _sets(tree), tree["default_left"]
     built: dict[int, Node] = {}
     for node in _leaves_first(left, right):
         if left[node] < 0:
@@ -140,7 +140,7 @@ def _tree(tree: Mapping[str, Any], column: int, weight: np.float32, categories: 
             built[node] = Split(feature, Relation.GT, 0.5, members, second, first)
         else:
             test = of_nearest_float32(Relation.LT, np.float32(tree["split_conditions"][node]))
-            built[node] = Split(feature, *test, None, first, second)
+            built[node] = Split(feature, *test, None, first, second, bool(to_the_left[node]))
     return built[0]
 
 

@@ -18,6 +18,7 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.ir.reading import Reading
 from fairdsl.models import errors
+from fairdsl.models.absent import filled_in, given_forms
 from fairdsl.models.confirm.compare import Bounds, Difference, compare_decisions, compare_outputs
 from fairdsl.models.confirm.directed import activating, borders_of, in_leaves
 from fairdsl.models.confirm.errors import misread
@@ -27,7 +28,7 @@ from fairdsl.models.confirm.remembered import entry_of, recall, remember
 from fairdsl.models.confirm.steps import first_difference, made_by
 from fairdsl.models.confirm.ties import compare_ties, tied_rows
 from fairdsl.models.confirm.units import Reader, Units
-from fairdsl.models.features import feature_matrix
+from fairdsl.models.features import feature_matrix, is_plain
 from fairdsl.models.float32 import Rounded, analysed
 from fairdsl.models.float32.feeds import fed_as_given
 from fairdsl.models.graph import ImportedGraph
@@ -42,6 +43,8 @@ FloatArray = NDArray[np.float64]
 
 #: So many individuals are fed to the file alone as well, and not among others.
 _ALONE = 16
+#: The part of them who lack a value that somebody may lack.
+_LACKING = 0.25
 
 
 def confirm(model: Model, graph: ImportedGraph, domain: Domain, span: Span | None) -> Reading:
@@ -67,6 +70,7 @@ class _Gate:
         self._reader = Reader(graph.basis.blocks)
         self._evaluator = BatchEvaluator(model)
         self._bounded = True
+        self._forms = given_forms(graph, deployed.features, domain)
         self._names = [output.name for output in graph.outputs]
 
     def confirmed(self) -> Reading:
@@ -130,25 +134,24 @@ class _Gate:
     def _units(self, points: FloatArray, fed: Mapping[str, NDArray[Any]]) -> Units:
         """What was read, evaluated on what the file is fed."""
         features = self._features(fed)
-        meant = feature_matrix(self._deployed.features, points)
+        meant = feature_matrix(self._forms, points)
         return self._reader.at(features, np.abs(features - meant) + 1e-15 * np.abs(meant) * ~self._plain)
 
     @property
     def _plain(self) -> NDArray[np.bool_]:
         """Which features are attributes as they stand: float64 rounds nothing of them."""
-        return np.array(
-            [len(form.terms) == 1 and not form.constant and form.terms[0][1] == 1 for form in self._deployed.features],
-            dtype=np.bool_,
-        )
+        plain = np.zeros(len(self._forms), dtype=np.bool_)
+        plain[: len(self._deployed.features)] = [is_plain(form) for form in self._deployed.features]
+        return plain
 
     def _features(self, fed: Mapping[str, NDArray[Any]]) -> FloatArray:
         """The features [n, width] in the order of the file's inputs, as the numbers that it is fed."""
         tensors = [numbers_fed(feed, fed[feed.name]) for feed in self._deployed.feeds]
-        return np.concatenate(tensors, axis=1) if tensors else np.zeros((0, 0))
+        return filled_in(self._graph.basis.absent, np.concatenate(tensors, axis=1)) if tensors else np.zeros((0, 0))
 
     def _bounds(self, fed: Mapping[str, NDArray[Any]]) -> Bounds:
         """What the file rounds of its tensors where it is fed exactly this."""
-        if self._graph.raw is None:
+        if self._graph.raw is None or self._graph.basis.absent is not None:
             return {}
         return analysed(self._graph.raw, fed_as_given(self._deployed, fed))
 
@@ -158,14 +161,22 @@ class _Gate:
         all_of_them = everybody(self._domain, most)
         if all_of_them is not None:
             return all_of_them
-        forms = {number: self._deployed.features[columns] for number, columns in self._reader.columns.items()}
+        forms = {number: self._forms[columns] for number, columns in self._reader.columns.items()}
         draw = Draw(self._domain, borders_of(self._graph.basis.blocks, forms))
         chosen = [draw.corners(64), draw.each_value(), in_leaves(self._graph.basis.blocks, forms, draw)]
-        usual = draw.random(most)
+        usual = self._of_whom_some_lack(draw.random(most))
         chosen.append(activating(self._reader, forms, draw, usual[:256], self._fed_features))
         special = _different(np.concatenate(chosen))
         special = special[spread(len(special), most * 3 // 4)]
         return _different(np.concatenate([special, usual, draw.random(most)]))[:most]
+
+    def _of_whom_some_lack(self, points: FloatArray) -> FloatArray:
+        """The individuals, a quarter of whom have no value of each attribute that may be missing."""
+        for place, attribute in enumerate(self._domain.attributes):
+            if attribute.missing is not None:
+                lacking = np.random.default_rng(place).random(len(points)) < _LACKING
+                points[lacking, place] = float(attribute.missing)
+        return points
 
     def _fed_features(self, points: FloatArray) -> FloatArray:
         return self._features(self._runtime.fed(points))

@@ -80,7 +80,7 @@ class Analysed:
 def analysis_of(model: Model, sets: Sequence[ValueSet]) -> Analysed | None:
     """The analysis; None where no file is deployed, or nobody is in the box."""
     deployed = model.deployed
-    if deployed is None or any(values.count == 0 for values in sets):
+    if deployed is None or _is_given_nan(deployed) or any(values.count == 0 for values in sets):
         return None
     raw = _opened(deployed.path, deployed.sha256)
     return None if raw is None else Analysed(model, deployed, tuple(sets), raw, analysed(raw, fed_box(deployed, sets)))
@@ -122,7 +122,7 @@ def rounding_decides(model: Model, points: Sequence[tuple[Fraction, ...]]) -> ND
     deployed = model.deployed
     if deployed is None:
         raise ValueError("there is no file that rounds")
-    raw = _opened(deployed.path, deployed.sha256)
+    raw = None if _is_given_nan(deployed) else _opened(deployed.path, deployed.sha256)
     if raw is None:
         return None
     with np.errstate(all="ignore"):
@@ -130,6 +130,11 @@ def rounding_decides(model: Model, points: Sequence[tuple[Fraction, ...]]) -> ND
         if found is None or not np.isfinite(found.error).all():
             return None
         return _near(found, found.error)
+
+
+def _is_given_nan(deployed: Deployed) -> bool:
+    """Whether the file is given NaN, of which no bound is known."""
+    return any(feed.missing for feed in deployed.feeds)
 
 
 def _near(some: _Decisive, error: Floats) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
+from fairdsl.models.absent import filled, marks_of
 from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
 from fairdsl.models.onnx_import.arithmetic import plus
 from fairdsl.models.onnx_import.labels import mapped
@@ -195,11 +196,24 @@ def _feature_vectorizer(call: NodeCall) -> Value:
 
 
 def _imputer(call: NodeCall) -> Value:
-    """Nothing of an individual is missing, so an imputer that replaces NaN changes nothing."""
+    """What is missing gets a number; where nothing is, an imputer that replaces NaN changes nothing."""
     replaced = call.attribute("replaced_value_float", None)
     if replaced is None or not np.isnan(replaced):
         raise UnreadableError("it replaces a number by another one", "declare the attribute without this number")
-    return call.value(0)
+    value = call.value(0)
+    numbers = call.attribute("imputed_value_floats", None)
+    if not isinstance(value, Affine) or not marks_of(call.basis, value).any():
+        return value
+    if numbers is None or value.size % len(numbers) or not np.isfinite(numbers).all():
+        raise UnreadableError("it does not say which numbers are filled in")
+    return _without_missing(call, value, [Fraction(float(number)) for number in numbers] * (value.size // len(numbers)))
+
+
+def _without_missing(call: NodeCall, value: Affine, numbers: Sequence[Fraction]) -> Affine:
+    try:
+        return filled(call.basis, value, numbers)
+    except ValueError as problem:
+        raise UnreadableError(f"it reads {problem}") from problem
 
 
 def _normalizer(call: NodeCall) -> Value:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
+from fairdsl.models.absent import with_directions
 from fairdsl.models.basis import TREE_RELATIONS, Affine, TooLargeError, Trees
 from fairdsl.models.onnx_import.values import NodeCall, UnreadableError
 
@@ -33,6 +34,8 @@ _RELATIONS = {
 }
 _LEAF, _UNKNOWN = len(TREE_RELATIONS), -1
 _MODES = {mode: TREE_RELATIONS.index(relation) for mode, relation in _RELATIONS.items()} | {"LEAF": _LEAF}
+#: Beyond the ends that an attribute may have, and beyond all numbers that a file reads: what is no infinity.
+_BEYOND = 2.0**1000
 #: Nodes of all trees at most.
 _MOST_NODES = 1 << 23
 
@@ -105,7 +108,7 @@ def read_trees(call: NodeCall, features: Affine) -> ReadTrees:
     trees, numbers = call.node.integers("nodes_treeids"), call.node.integers("nodes_nodeids")
     modes = [_MODES.get(mode, _UNKNOWN) for mode in call.attribute("nodes_modes", None) or []]
     mode = np.array(modes, dtype=np.int8)
-    feature, threshold = call.node.integers("nodes_featureids"), finite(call, "nodes_values")
+    feature, threshold = call.node.integers("nodes_featureids"), _thresholds(call)
     children = [call.node.integers(f"nodes_{side}nodeids") for side in ("true", "false")]
     lengths = [len(trees), len(numbers), len(mode), len(feature), len(threshold), *map(len, children)]
     if len(set(lengths)) > 1:
@@ -124,9 +127,16 @@ def read_trees(call: NodeCall, features: Affine) -> ReadTrees:
     leaf = np.empty(len(order), dtype=np.int64)
     leaf[order] = shape.leaf
     node = call.node
-    read = Trees(
-        node.operator, node.where, features, shape, feature[order], np.where(inner, mode, 0)[order], threshold[order]
-    )
+    listed = call.attribute("nodes_missing_value_tracks_true", None) or [0] * len(mode)
+    follows = np.array(listed, dtype=np.bool_) | (mode == _MODES["BRANCH_NEQ"])
+    if len(follows) != len(mode):
+        raise ValueError("lists of different lengths")
+    mode = np.where(inner, mode, 0)
+    try:
+        features, feature = with_directions(call.basis, features, feature, mode, threshold, follows)
+    except ValueError as problem:
+        raise UnreadableError(f"it has {problem}") from problem
+    read = Trees(node.operator, node.where, features, shape, feature[order], mode[order], threshold[order])
     return ReadTrees(read, names, leaf)
 
 
@@ -200,11 +210,24 @@ def _added(sums: exact.Array, several: IntArray, keys: IntArray, weight: FloatAr
     return sums
 
 
-def finite(call: NodeCall, attribute: str) -> FloatArray:
+def _thresholds(call: NodeCall) -> FloatArray:
+    """What nodes compare with. Whether a number is missing is asked by comparing it with an infinity."""
+    found = _floats(call, "nodes_values")
+    if np.isnan(found).any():
+        raise UnreadableError("it compares with NaN")
+    return np.clip(found, -_BEYOND, _BEYOND)
+
+
+def _floats(call: NodeCall, attribute: str) -> FloatArray:
     """Floats of the file, exactly; newer files may hold them as a tensor of doubles."""
     tensor = call.attribute(f"{attribute}_as_tensor", None)
     listed = call.attribute(attribute, None) or [] if tensor is None else np.asarray(tensor).ravel()
-    found = np.array(listed, dtype=np.float64)
+    return np.array(listed, dtype=np.float64)
+
+
+def finite(call: NodeCall, attribute: str) -> FloatArray:
+    """Floats of the file, exactly."""
+    found = _floats(call, attribute)
     for value in found[~np.isfinite(found)][:1].tolist():
         raise UnreadableError(f"it holds the number {value}")
     return found

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
+from fairdsl.models.absent import marked
 from fairdsl.models.basis import Affine, Basis, TooLargeError
 from fairdsl.models.graph import GraphInput, GraphInputs, GraphOutput, ImportedGraph, OutputKind, Texts
 from fairdsl.models.onnx_import import (
@@ -95,12 +96,13 @@ def import_onnx(
     *,
     assumed_width: int | None = None,
     texts: Callable[[GraphInputs], Sequence[Texts]] | None = None,
+    missing: Callable[[GraphInputs], Sequence[int]] | None = None,
 ) -> ImportedGraph:
     """Read an ONNX file exactly; raises DiagnosticError.
 
     ``assumed_width`` is the width of an input that the file leaves open. A batch size fixed in the file
     is read as one individual. ``texts`` says what may fill the inputs that take text, for each input; without it such
-    a file is refused.
+    a file is refused. ``missing`` says which of the numbers somebody may lack, by their places.
     """
     raw = read_file(path, span)
     nodes = _needed(raw)
@@ -119,6 +121,10 @@ def import_onnx(
             raise DiagnosticError(errors.not_onnx(path, f"it reads {prod(shape)} numbers of an individual", span))
         values[item.name] = basis.input(shape)
         inputs.append(GraphInput(name=item.name, width=prod(shape), dtype=item.dtype))
+    if missing is not None:
+        tensors = [value for item in inputs if isinstance(value := values[item.name], Affine)]
+        places = missing(GraphInputs(path=path, inputs=tuple(inputs)))
+        values |= dict(zip((item.name for item in inputs), marked(basis, tensors, places), strict=True))
     if texts is not None and any(item.dtype == TEXT for item in inputs):
         for taken, named in zip(inputs, texts(GraphInputs(path=path, inputs=tuple(inputs))), strict=True):
             codes = values[taken.name]

@@ -1,0 +1,153 @@
+"""Files that read missing values, against onnxruntime itself: what is fed, decided, violated and counted.
+
+The file's own labels are the definition. Trees send NaN where they were trained to, imputers fill in a number; what
+computes with NaN is refused before anything runs.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fairdsl
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.elaborate import elaborate
+from fairdsl.semantics.front_end import front_end
+from fairdsl.verdict import Unknown
+from tests.agreement.engines import ENGINES, ask, disagreement
+from tests.missing.test_missing_values import Case, Condition, Person, coded
+from tests.oracle import outcome
+
+skl2onnx = pytest.importorskip("skl2onnx")
+ort = pytest.importorskip("onnxruntime")
+
+SPEC = """
+domain Person {
+  sex : category { f, m }
+  debt : integer 0 .. 4 or missing
+  age : integer 1 .. 4 or missing
+}
+protected sex, age
+model approve : Person -> { no, yes }
+  from "model.onnx"
+  reads sex, debt, age
+  yes when class = 1
+property one {
+  compare a, b : Person
+  DIFFER
+  require same decision
+  measure fair_share
+}
+"""
+EVERYBODY: list[Person] = [
+    {"sex": sex, "debt": debt, "age": age}
+    for sex, debt, age in product(("f", "m"), (0, 1, 2, 3, 4, None), (1, 2, 3, 4, None))
+]
+MODELS = ["tree", "forest", "gradient boosting", "imputed linear", "imputed tree", "imputed network"]
+
+
+def estimator(kind: str, seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    filled = SimpleImputer(strategy="median" if seed % 2 else "mean")
+    match kind:
+        case "tree":
+            return DecisionTreeClassifier(max_depth=3, random_state=seed)
+        case "forest":
+            return make_pipeline(StandardScaler(), RandomForestClassifier(3, max_depth=3, random_state=seed))
+        case "gradient boosting":
+            return HistGradientBoostingClassifier(max_iter=3, max_depth=3, min_samples_leaf=5, random_state=seed)
+        case "imputed linear":
+            return make_pipeline(filled, StandardScaler(), LogisticRegression())
+        case "imputed tree":
+            return make_pipeline(filled, DecisionTreeClassifier(max_depth=3, random_state=seed))
+        case _:
+            return make_pipeline(filled, StandardScaler(), MLPClassifier((3,), max_iter=30, random_state=seed))
+
+
+def matrix(people: list[Person]) -> np.ndarray[Any, Any]:
+    """What the deployed file would be given."""
+    rows = [[float(p["sex"] == "m"), *(np.nan if p[n] is None else p[n] for n in ("debt", "age"))] for p in people]
+    return np.array(rows, dtype=np.float32)
+
+
+def exported(kind: str, seed: int, folder: Path) -> Any:
+    """A trained model's file; the result is a session of it."""
+    from skl2onnx.common.data_types import FloatTensorType
+
+    draw = np.random.default_rng(seed)
+    people = [EVERYBODY[place] for place in draw.integers(0, len(EVERYBODY), 150)]
+    inputs = matrix(people)
+    known = np.nan_to_num(inputs, nan=float(draw.integers(-2, 6)))
+    wanted = known @ draw.normal(size=3) + draw.normal(size=len(people))
+    model = estimator(kind, seed).fit(inputs, (wanted > np.median(wanted)).astype(int))
+    options = {"zipmap": False} if hasattr(model, "predict_proba") else {}
+    written = skl2onnx.to_onnx(
+        model, initial_types=[("x", FloatTensorType([None, 3]))], options=options, target_opset=17
+    )
+    (folder / "model.onnx").write_bytes(written.SerializeToString())
+    return ort.InferenceSession(written.SerializeToString())
+
+
+def held(kind: str, seed: int, folder: Path) -> int:
+    """How many engines answered about the model of a seed, all of them as its file decides."""
+    label = exported(kind, seed, folder).run(["label"], {"x": matrix(EVERYBODY)})[0]
+    random = Random(seed)
+    differ = random.choice([("sex",), ("age",)])
+    within = None
+    spec_text = SPEC.replace("DIFFER", f"differ in {differ[0]}")
+    (folder / "spec.fair").write_text(spec_text)
+    decided = {id(person): bool(value) for person, value in zip(EVERYBODY, label, strict=True)}
+    case = Case(spec_text, lambda p: decided[id(p)], Condition("", lambda _: True), differ, within, EVERYBODY)
+    answered = 0
+    for item in elaborate(front_end(str(folder / "spec.fair"))[0], {}).demands:
+        problem = item.problem
+        assert problem.model.opaque is None, "it is read"
+        assert problem.model.reading is not None
+        for person in EVERYBODY:
+            read = problem.model.outcomes[outcome(problem.model, coded(person, problem.domain))]
+            assert (read == "yes") == case.decides(person), (kind, seed, person)
+        for engine in ENGINES:
+            verdict = ask(engine, problem)
+            if verdict is not None and not isinstance(verdict, Unknown):
+                wrong = disagreement(problem, verdict, case.truth(problem.domain))
+                assert wrong is None, f"{engine.name}: {wrong}, {kind} {seed}"
+                answered += 1
+    return answered
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_file_is_read_as_it_decides(kind: str, tmp_path: Path) -> None:
+    assert held(kind, 3, tmp_path) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MODELS)
+def test_many_files_are_read_as_they_decide(kind: str, tmp_path: Path) -> None:
+    assert sum(held(kind, seed, tmp_path) for seed in range(170)) > 170
+
+
+def test_a_file_that_computes_with_nan_is_refused(tmp_path: Path) -> None:
+    from skl2onnx.common.data_types import FloatTensorType
+    from sklearn.linear_model import LogisticRegression
+
+    known = [person for person in EVERYBODY if None not in person.values()]
+    fitted = LogisticRegression().fit(matrix(known), [person["age"] > 2 for person in known])  # type: ignore[operator]
+    types = [("x", FloatTensorType([None, 3]))]
+    written = skl2onnx.to_onnx(fitted, initial_types=types, options={"zipmap": False}, target_opset=17)
+    (tmp_path / "model.onnx").write_bytes(written.SerializeToString())
+    (tmp_path / "spec.fair").write_text(SPEC.replace("DIFFER", "differ in sex"))
+    with pytest.raises((DiagnosticError, fairdsl.SpecError)) as refused:
+        fairdsl.check(tmp_path / "spec.fair")
+    assert "E0509" in str(refused.value)
