@@ -37,7 +37,7 @@ class Ensemble:
     """The trees of a model over the attributes of a domain; equal by content.
 
     What an attribute of whole numbers is compared with is a whole number, so ``<= v`` is "up to its value v". There are
-    no directions for missing values: an individual has all attributes.
+    no directions for missing values: what is missing is a value like any.
     """
 
     #: How the nodes hang together.

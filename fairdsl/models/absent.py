@@ -35,8 +35,11 @@ __all__ = [
     "marks_of",
     "may_lack",
     "with_directions",
+    "within_reach",
 ]
 
+#: Beyond the ends that an attribute may have, and all numbers that a file reads.
+_BEYOND = 2.0**1000
 #: Relations that a number below all thresholds meets.
 _MET_BELOW = (Relation.LE, Relation.LT)
 
@@ -184,6 +187,13 @@ def with_directions(
     second[places] = features.size + np.arange(len(places))
     goes_below = np.asarray(tested & ~equal & ~unequal & (below == met))
     return stack([above, beneath], basis), np.where(goes_below, second[feature], feature)
+
+
+def within_reach(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What trees compare with. An infinity, which asks whether a number is missing, is beyond all numbers as well."""
+    if np.isnan(thresholds).any():
+        raise ValueError("compares with NaN")
+    return np.clip(thresholds, -_BEYOND, _BEYOND)
 
 
 def check_read(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span | None) -> None:

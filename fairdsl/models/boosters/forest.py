@@ -12,7 +12,7 @@ import numpy as np
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
-from fairdsl.models.absent import marked, with_directions
+from fairdsl.models.absent import marked, with_directions, within_reach
 from fairdsl.models.basis import (
     TREE_RELATIONS,
     Affine,
@@ -194,7 +194,8 @@ class _Planter:
         roots = [self._add(tree) for tree in self.forest.trees]
         arrays = (np.array(numbers, dtype=np.int64) for numbers in (roots, self.yes, self.no))
         shape, before = TreeShape.in_order(*arrays)
-        relation, threshold = np.array(self.relation, dtype=np.int8), np.array(self.threshold, dtype=np.float64)
+        relation = np.array(self.relation, dtype=np.int8)
+        threshold = within_reach(np.array(self.threshold, dtype=np.float64))
         read, met = np.array(self.feature, dtype=np.int64), np.array(self.missing, dtype=np.bool_)
         features, feature = with_directions(self.basis, self._features(), read, relation, threshold, met)
         trees = Trees(

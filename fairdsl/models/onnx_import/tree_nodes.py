@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
-from fairdsl.models.absent import with_directions
+from fairdsl.models.absent import with_directions, within_reach
 from fairdsl.models.basis import TREE_RELATIONS, Affine, TooLargeError, Trees
 from fairdsl.models.onnx_import.values import NodeCall, UnreadableError
 
@@ -34,8 +34,6 @@ _RELATIONS = {
 }
 _LEAF, _UNKNOWN = len(TREE_RELATIONS), -1
 _MODES = {mode: TREE_RELATIONS.index(relation) for mode, relation in _RELATIONS.items()} | {"LEAF": _LEAF}
-#: Beyond the ends that an attribute may have, and beyond all numbers that a file reads: what is no infinity.
-_BEYOND = 2.0**1000
 #: Nodes of all trees at most.
 _MOST_NODES = 1 << 23
 
@@ -211,11 +209,11 @@ def _added(sums: exact.Array, several: IntArray, keys: IntArray, weight: FloatAr
 
 
 def _thresholds(call: NodeCall) -> FloatArray:
-    """What nodes compare with. Whether a number is missing is asked by comparing it with an infinity."""
-    found = _floats(call, "nodes_values")
-    if np.isnan(found).any():
-        raise UnreadableError("it compares with NaN")
-    return np.clip(found, -_BEYOND, _BEYOND)
+    """What nodes compare with."""
+    try:
+        return within_reach(_floats(call, "nodes_values"))
+    except ValueError as problem:
+        raise UnreadableError(f"it {problem}") from problem
 
 
 def _floats(call: NodeCall, attribute: str) -> FloatArray:
