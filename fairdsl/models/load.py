@@ -140,6 +140,8 @@ def _open(
 
     def missing(given: GraphInputs) -> Sequence[int]:
         """Which numbers somebody may lack."""
+        if all(attribute.missing is None for attribute in domain.attributes):
+            return ()
         return may_lack(given, bind(declaration, domain, given, source.span), domain)
 
     wanted = source.format or library_of(path) or _BY_EXTENSION.get(Path(path).suffix.lower())

@@ -188,8 +188,9 @@ class Runtime:
                 full = _texts(feed, np.array([[float(value) for value in chosen]]))
             else:
                 full = np.array([[rounded(value, feed.dtype) for value in chosen]], dtype=feed.dtype)
-                lacking = [value == code for value, code in zip(chosen, feed.missing, strict=bool(feed.missing))]
-                full[0, : len(lacking)][lacking] = np.nan
+                for column, code in enumerate(feed.missing):
+                    if chosen[column] == code:
+                        full[0, column] = np.nan
             feeds[feed.name] = self._shaped(feed, np.repeat(full, self._batch or 1, axis=0))
         return feeds
 

@@ -70,7 +70,7 @@ def estimator(kind: str, seed: int) -> Any:
         case "tree":
             return DecisionTreeClassifier(max_depth=3, random_state=seed)
         case "forest":
-            return make_pipeline(StandardScaler(), RandomForestClassifier(3, max_depth=3, random_state=seed))
+            return RandomForestClassifier(3, max_depth=3, random_state=seed)
         case "gradient boosting":
             return HistGradientBoostingClassifier(max_iter=3, max_depth=3, min_samples_leaf=5, random_state=seed)
         case "imputed linear":
