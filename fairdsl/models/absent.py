@@ -21,8 +21,9 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Member, Relation, Variable
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
 from fairdsl.models import errors, exact
-from fairdsl.models.basis import TREE_RELATIONS, Absent, Affine, Basis, Pick, add, apply, dense, stack, take
+from fairdsl.models.basis import TREE_RELATIONS, Affine, Basis, Pick, add, apply, dense, stack, take
 from fairdsl.models.graph import GraphInputs, ImportedGraph
+from fairdsl.models.marks import Absent
 from fairdsl.source import Span
 
 __all__ = [

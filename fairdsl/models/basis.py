@@ -23,10 +23,10 @@ from fairdsl.ir.opaque import Kernel
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
 from fairdsl.models.exact import Array
+from fairdsl.models.marks import Absent
 
 __all__ = [
     "TREE_RELATIONS",
-    "Absent",
     "Affine",
     "Basis",
     "Block",
@@ -205,20 +205,6 @@ class Block:
     def given(self) -> bool:
         """Whether the units are filled in from outside: a graph input."""
         return self.argument is None and self.testing is None and self.terms is None
-
-
-@dataclass(frozen=True, slots=True)
-class Absent:
-    """Of the numbers that a file reads those that may be missing, by their ``places``.
-
-    Each has three units: of an input, ``present``, which is 0 where it is missing; of the block ``nan``, which stands
-    for the NaN that whoever reads the number has to do with; of the block ``lacks``, 1 where it is missing and 0 else.
-    """
-
-    places: tuple[int, ...]
-    present: tuple[tuple[int, int], ...]
-    nan: int
-    lacks: int
 
 
 @dataclass(slots=True)
