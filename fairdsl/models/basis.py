@@ -173,10 +173,7 @@ class KernelTerms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """What a node reads as integers: the numbers of ``value`` must have no fraction to cut off.
-
-    With ``codes`` each of them has to be one of these, for the node fails on any other number.
-    """
+    """What a node reads as integers: the numbers of ``value``, which must have no fraction and be among ``codes``."""
 
     operator: str
     node: str
