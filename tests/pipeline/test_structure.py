@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,10 +21,11 @@ from fairdsl.ir.model import read_attributes
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.plan.structure import Structure
-from fairdsl.verdict import Holds, Vacuous
+from fairdsl.verdict import Holds, Judgement, Vacuous
 from tests.agreement.engines import about_somebody
 from tests.builders import domain, integer, layer, model, problem, score
 from tests.drawing import examples
+from tests.models.tree_files import Branch, Leaf, regressor, tree_file
 from tests.oracle import truth
 from tests.strategies import problems
 from tests.tree_strategies import tree_problems
@@ -99,3 +101,17 @@ def test_it_comes_before_every_search(tmp_path: Path) -> None:
     assert found.verdict.evidence.backend == "structure"
     (forced,) = fairdsl.check(str(path), backend="enumerate").properties[0].demands
     assert forced.verdict.evidence.backend == "enumerate"
+
+
+@pytest.mark.parametrize(("border", "backend"), [(9, "structure"), (4, "search")])
+def test_of_a_tree_what_somebody_reaches_counts(border: int, backend: str, tmp_path: Path) -> None:
+    """Its test of the sex stands where ages are above the border: there is nobody above nine."""
+    low, high = Leaf(((0, 0.0),)), Leaf(((0, 9.0),))
+    asks_sex = Branch("BRANCH_LEQ", 1, 0.5, low, high)
+    tree = Branch("BRANCH_LEQ", 0, float(border), Branch("BRANCH_LEQ", 0, 3.0, low, high), asks_sex)
+    onnx.save(tree_file([regressor([tree])], outputs=("y",), width=2), str(tmp_path / "tree.onnx"))
+    path = tmp_path / "spec.fair"
+    path.write_text(SPEC.replace("  score = age\n", "").replace("  yes when", '  from "tree.onnx"\n  yes when'))
+    (found,) = fairdsl.check(str(path)).properties[0].demands
+    assert found.backend == backend
+    assert (found.judgement is Judgement.HOLDS) == (backend == "structure")

@@ -16,7 +16,8 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.plan import Plan, Stage, Work
 from fairdsl.plan.joining import is_final, joined
-from fairdsl.verdict import Evidence, Holds, Interval, Reason, Shares, Unknown, Value, Verdict, Violated
+from fairdsl.report.model import Report
+from fairdsl.verdict import Evidence, Holds, Interval, Judgement, Reason, Shares, Unknown, Value, Verdict, Violated
 from tests.builders import BOOLEAN, domain, problem, score
 
 F = Fraction
@@ -288,3 +289,56 @@ def test_what_is_open_goes_on_until_it_is_known(spec: Path, monkeypatch: pytest.
     expected = fairdsl.check(spec, jobs=1, backend="enumerate")
     assert [item.judgement for item in report.properties] == [item.judgement for item in expected.properties]
     assert turns.count("apart") >= 3
+
+
+def test_who_comes_next_answers_whole_specs(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the planner's own order, with the engine at a loss that comes first of all these demands."""
+    expected = fairdsl.check(spec, jobs=1)
+    assert {demand.backend for item in expected.properties for demand in item.demands} == {"enumerate", "search"}
+    monkeypatch.setattr(Enumerate, "answer", lambda *_: unknown("enumerate"))
+    report = fairdsl.check(spec, effort=20_000, jobs=1)
+    assert "enumerate" not in {demand.backend for item in report.properties for demand in item.demands}
+    assert [item.judgement for item in report.properties] == [item.judgement for item in expected.properties]
+    forced = fairdsl.check(spec, jobs=1, backend="enumerate")  # nobody else is asked silently
+    assert {item.judgement for item in forced.properties} == {Judgement.UNKNOWN}
+
+
+REFINED = """\
+domain P { sex : category { f, m }  age : integer 18 .. 400  income : integer 0 .. 4000  height : real 0 .. 10 }
+protected sex
+model m : P -> { no, ok }
+  score = income - 2 * age + 9 * height + 3 * (sex = m) - 60
+  ok when score >= 0
+"""
+
+
+def refined(effort: int, **properties: str) -> Report:
+    asked = "".join(f"property {name} {{ compare a, b : P  differ in sex  {it} }}\n" for name, it in properties.items())
+    return fairdsl.check(REFINED + asked, effort=effort, jobs=1)
+
+
+def test_what_the_others_leave_decides_the_open_one() -> None:
+    """Its part is a third, which is too little, and what the three have together is enough."""
+    effort, close = 36_000, "require fair_share >= 99.926%"
+    assert refined(effort // 3, close=close).properties[0].judgement is Judgement.UNKNOWN
+    wealthy = "among a.income >= 2000 require fair_share >= 20%"
+    alike = "among a.income >= 2500 require same decision"
+    report = refined(effort, close=close, wealthy=wealthy, alike=alike)
+    assert [item.judgement for item in report.properties] == [Judgement.VIOLATED, Judgement.HOLDS, Judgement.HOLDS]
+
+
+def test_a_share_that_is_asked_for_often_is_refined_once() -> None:
+    asked = {
+        "share": "measure fair_share",
+        "rate": "measure discrimination_rate",
+        "enough": "require fair_share >= 10%",
+    }
+    once, often = refined(3_000, share=asked["share"]), refined(3_000, **asked)
+    assert once.run is not None
+    assert often.run is not None
+    assert (often.run.work, often.run.spent) == (once.run.work, once.run.spent)
+    share, rate, enough = (item.demands[0].value for item in often.properties)
+    assert share is not None
+    assert share.low < share.high
+    assert share == enough == once.properties[0].demands[0].value
+    assert rate == Interval(1 - share.high, 1 - share.low)
