@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from fairdsl.codec import Document, Lower, Upper
+from fairdsl.ir.preset import FromPreset
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.verdict import Claim, Holds, Reason, Refused, Shares, Unknown, Vacuous, Value
 
@@ -66,6 +67,8 @@ class Asked:
     threshold: Threshold | None
     #: Whether it is a requirement.
     required: bool
+    #: The preset that the property comes from; None of what the spec writes out.
+    preset: FromPreset | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 Both compare ``hits`` of ``people`` in two groups. Fisher's test (The Design of Experiments, 1935) takes the number of
 people and of hits as given, so the first group's hits have a hypergeometric distribution; its two-sided p-value is the
 probability of all outcomes that are no likelier than the one that came. The difference in standard deviations is that
-of the two-sample test with a pooled rate, as in Hazelwood School District v. United States.
+of the two-sample test with a pooled rate.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fairdsl.ir.preset import FromPreset
 from fairdsl.numerics.fisher import Selected, fisher_p, standard_deviations
 from fairdsl.report.markdown import safe, table
 from fairdsl.report.model import Report
@@ -11,13 +12,13 @@ from fairdsl.report.published import Category, categories, headed, measured, per
 
 __all__ = ["eeoc"]
 
-_PREFIX = "eeoc_impact"
+_IMPACT = FromPreset(preset="eeoc", property="impact")
 
 
 def eeoc(report: Report, _: Mapping[str, str]) -> str:
     """The tables. ValueError where the report has no audit by the preset."""
     lines: list[str] = []
-    for item, demand, value in measured(report, _PREFIX):
+    for item, demand, value in measured(report, _IMPACT):
         rows = categories(value, leave_out=False)
         heads = (*map(safe, headed(value)), "people", "selected", "rate", "impact ratio")
         lines.append(f"### {safe(item.name)}: {demand.judgement.value}\n")

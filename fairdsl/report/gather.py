@@ -121,6 +121,7 @@ class Gathering:
             clauses=checked.clauses,
             demands=tuple(self._answers[place].report for place in places),
             span=checked.span,
+            preset=checked.preset,
         )
 
 
@@ -164,6 +165,7 @@ def not_read(
                     for demand in checked.demands
                 ),
                 span=checked.span,
+                preset=checked.preset,
             )
             for checked in spec.properties
         ),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairdsl.ir.domain import says_unknown
+from fairdsl.ir.preset import FromPreset
 from fairdsl.report.markdown import safe, table
 from fairdsl.report.model import Report
 from fairdsl.report.published import NOT_STATED, Category, categories, headed, measured, percent, ratio
@@ -24,25 +25,29 @@ __all__ = ["ll144"]
 class _Audit:
     """One of the two audits that the rules know: of tools that select, and of tools that score."""
 
-    #: How the names of its properties begin.
-    prefix: str
     heading: str
-    #: How the property of the rates is called.
-    rates: str
+    #: The properties that say who was assessed, and the rates.
+    everybody: FromPreset
+    rates: FromPreset
     #: The rate's heading, and that of the people whom it counts.
     rate: str
     counted: str
 
 
+def _audit_by(preset: str, rates: str, heading: str, counted: str) -> _Audit:
+    everybody, each = (FromPreset(preset=preset, property=name) for name in ("everybody", rates))
+    return _Audit(heading, everybody, each, f"{rates} rate", counted)
+
+
 _AUDITS = (
-    _Audit("ll144_", "Selection", "selection", "selection rate", "selected"),
-    _Audit("ll144_scores_", "Scores", "scoring", "scoring rate", "above the median"),
+    _audit_by("ll144", "selection", "Selection", "selected"),
+    _audit_by("ll144_scores", "scoring", "Scores", "above the median"),
 )
 
 
 def ll144(report: Report, facts: Mapping[str, str]) -> str:
     """The summary of results. ValueError where the report has no audit by the preset."""
-    audits = [audit for audit in _AUDITS if any(measured(report, audit.prefix + audit.rates))]
+    audits = [audit for audit in _AUDITS if any(measured(report, audit.rates))]
     if not audits:
         line = "apply preset ll144 to MODEL across SEX, RACE under DISTRIBUTION"
         raise ValueError(f"the report has no such audit over rows of data; write `{line}` into the spec")
@@ -63,13 +68,13 @@ def _head(report: Report, facts: Mapping[str, str]) -> Iterator[str]:
 
 def _audit(report: Report, audit: _Audit, facts: Mapping[str, str]) -> Iterator[str]:
     yield f"### {audit.heading}\n"
-    for _, demand, everybody in measured(report, f"{audit.prefix}everybody"):
+    for _, demand, everybody in measured(report, audit.everybody):
         yield from _everybody(everybody)
         if demand.median is not None:
             middle = number(Interval(demand.median, demand.median), False)
             yield f"The scoring rate is the share of people with a score above {middle}, the median of all.\n"
     left_out: list[Category] = []
-    for item, _, value in measured(report, audit.prefix + audit.rates):
+    for item, _, value in measured(report, audit.rates):
         yield f"#### {safe(item.name)}\n"
         rows = categories(value, leave_out=True)
         heads = (*map(safe, headed(value)), "people", audit.counted, audit.rate, "impact ratio")

@@ -17,6 +17,7 @@ from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.parameter import InForce
+from fairdsl.ir.preset import FromPreset
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.ir.reading import Reading
 from fairdsl.prelude import comparison_of
@@ -254,6 +255,8 @@ class PropertyReport:
     demands: tuple[DemandReport, ...]
     #: Where the spec writes its name.
     span: Span | None = field(default=None, repr=False)
+    #: The preset that it comes from; None of what the spec writes out.
+    preset: FromPreset | None = None
 
     def __post_init__(self) -> None:
         if not self.demands:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fairdsl.ir.preset import FromPreset
 from fairdsl.report.group_table import impact_ratios
 from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.report.words import cell
@@ -37,10 +38,10 @@ class Category:
         return None if self.rate.exact is None else int(self.rate.exact * self.people)
 
 
-def measured(report: Report, prefix: str) -> Iterator[tuple[PropertyReport, DemandReport, Value]]:
-    """The demands about groups of rows of the properties that a preset made, by how the names of those begin."""
+def measured(report: Report, *origins: FromPreset) -> Iterator[tuple[PropertyReport, DemandReport, Value]]:
+    """The demands about groups of rows of the properties that come from presets."""
     for item in report.properties:
-        for demand in item.demands if item.name.startswith(prefix) else ():
+        for demand in item.demands if item.preset in origins else ():
             if isinstance(demand.verdict, Value) and demand.verdict.rates:
                 yield item, demand, demand.verdict
 

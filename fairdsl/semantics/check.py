@@ -274,7 +274,7 @@ class _SpecChecker:
             said = {*(said if instance.again else ()), *map(_place, new)}
             if result is not None:
                 stated = tuple(f"{each.name} = {each.text}" for each in instance.parameters)
-                checked.append(replace(result, clauses=(*result.clauses, *stated)))
+                checked.append(replace(result, clauses=(*result.clauses, *stated), preset=instance.preset))
         self.reporter.extend(attributes_not_asked_alone(checked))
         return tuple(checked)
 

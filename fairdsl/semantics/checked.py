@@ -14,6 +14,7 @@ from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.parameter import InForce
 from fairdsl.ir.population import Normal
+from fairdsl.ir.preset import FromPreset
 from fairdsl.ir.question import GroupMetric, Precision, Quantity, Question, Threshold
 from fairdsl.source import SourceFile, Span
 
@@ -202,6 +203,7 @@ class CheckedProperty:
     sentences: tuple[str, ...]
     formulas: tuple[str, ...]
     span: Span = field(compare=False, repr=False)
+    preset: FromPreset | None = None
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from fairdsl.diagnostics import Diagnostic, Label, Reporter
 from fairdsl.ir.parameter import InForce
+from fairdsl.ir.preset import FromPreset
 from fairdsl.prelude import known_metrics
 from fairdsl.semantics import errors
 from fairdsl.semantics.load import LoadedSpec
@@ -46,7 +47,8 @@ class Instance:
     """A property with everything put in.
 
     ``models`` and ``targets`` are those whose parameters it goes through, by the names that the spec has for them;
-    such a model has the values behind its name. ``parameters`` are those that stand in it.
+    such a model has the values behind its name. ``parameters`` are those that stand in it. ``preset`` is where it comes
+    from, where the spec applies one.
     """
 
     node: tree.Property
@@ -54,6 +56,7 @@ class Instance:
     conditions: Mapping[str, tree.NamedCondition] = field(default_factory=dict)
     parameters: tuple[InForce, ...] = ()
     again: bool = False
+    preset: FromPreset | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +132,10 @@ class _Expander:
     def expanded(self, given: Mapping[str, str]) -> Expanded:
         self._collect(given)
         bound: dict[str, Value] = {name: parameter.number for name, parameter in self.parameters.items()}
-        items: list[tree.Item] = []
-        for item, _ in self._shared:
-            put = self._put(item, bound)
-            items += [] if put is None else [put]
+        items = [put for item, _ in self._shared if (put := self._put(item, bound)) is not None]
         instances: list[Instance] = []
-        for item in self._properties():
-            instances += self._instances(item, bound)
+        for item, preset in self._properties():
+            instances += (replace(each, preset=preset) for each in self._instances(item, bound))
         return Expanded(
             items=tuple(items),
             instances=tuple(instances),
@@ -144,11 +144,11 @@ class _Expander:
             places=self.places,
         )
 
-    def _properties(self) -> Iterator[tree.Property]:
+    def _properties(self) -> Iterator[tuple[tree.Property, FromPreset | None]]:
         """Those of the main file, and of the presets that it applies."""
         for item in self.loaded.main.items:
             if isinstance(item, tree.Property):
-                yield item
+                yield item, None
             elif isinstance(item, tree.Apply):
                 found = tuple(applied(item, self._items, self.reporter))
                 self.complete = self.complete and bool(found)

@@ -1,6 +1,7 @@
 """``apply preset ll144 to approve across sex, race under cohort``: the properties of the preset, of this model.
 
-They stand where the line does: a finding about one of them, and an annotation in a build, is at ``apply``.
+They stand where the line does: a finding about one of them, and an annotation in a build, is at ``apply``, or at the
+name in that line that it is about.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import says_unknown
+from fairdsl.ir.preset import FromPreset
 from fairdsl.prelude.presets import GROUPS, MODEL, PEOPLE, POPULATION, preset_names, read_preset
 from fairdsl.semantics import errors
 from fairdsl.semantics.putting import Putting, Value
@@ -26,7 +28,9 @@ __all__ = ["applied"]
 _MOST = 6
 
 
-def applied(line: tree.Apply, items: Sequence[tree.Item], reporter: Reporter) -> Iterator[tree.Property]:
+def applied(
+    line: tree.Apply, items: Sequence[tree.Item], reporter: Reporter
+) -> Iterator[tuple[tree.Property, FromPreset]]:
     """The properties of the preset with the names of the line in their places; nothing after a finding."""
     models = {item.name.text: item for item in items if isinstance(item, tree.Model)}
     if line.preset.text not in (known := preset_names()):
@@ -41,7 +45,8 @@ def applied(line: tree.Apply, items: Sequence[tree.Item], reporter: Reporter) ->
         putting = _Applied(line, models[line.model.text].domain, _attributes(items), _told_apart(line, items))
         for item in read_preset(line.preset.text).items:
             assert isinstance(item, tree.Property), "a preset is made of properties"
-            yield from putting.properties(item)
+            origin = FromPreset(preset=line.preset.text, property=item.name.text)
+            yield from ((made, origin) for made in putting.properties(item))
 
 
 def _told_apart(line: tree.Apply, items: Iterable[tree.Item]) -> str:
@@ -93,10 +98,10 @@ class _Applied:
         }
         (across,) = groups.values()
         clauses = [one for clause in node.clauses for one in self._clauses(clause, across.names)]
-        whole = replace(_at(node, self.line.span), clauses=tuple(_at(clause, self.line.span) for clause in clauses))
-        put: tree.Property = Putting(bound, {}, Reporter(), {}).of(whole)
+        put: tree.Property = Putting(bound, {}, Reporter(), {}).of(replace(node, clauses=tuple(clauses)))
         name = f"{self.line.preset.text}_{node.name.text}{self.told_apart}{behind}"
-        return replace(put, name=replace(put.name, text=name))
+        placed: tree.Property = self._at_the_line(put)
+        return replace(placed, name=replace(put.name, text=name, span=self.line.span))
 
     def _clauses(self, clause: tree.Clause, across: Sequence[tree.Name]) -> Iterator[tree.Clause]:
         """The clause; `among known` is a condition for each attribute that somebody may be unknown in."""
@@ -111,6 +116,18 @@ class _Applied:
             case _:
                 yield clause
 
+    def _at_the_line(self, node: Any) -> Any:
+        """The node, and all below it, where the line is; a name that stands in the line, where it stands."""
+        match node:
+            case tuple():
+                return tuple(map(self._at_the_line, node))
+            case tree.Node():
+                below = {each.name: self._at_the_line(getattr(node, each.name)) for each in dataclasses.fields(node)}
+                written = (*self.line.across.names, self.line.under.distribution)
+                named = (name.span for name in written if isinstance(node, tree.Name) and name.text == node.text)
+                return replace(node, **{**below, "span": next(named, self.line.span)})
+        return node
+
 
 def _known(name: tree.Name, attribute: tree.Attribute, span: Span) -> Iterator[tree.Expression]:
     """What is true of whoever has a value, and none that says that nobody knows it."""
@@ -121,14 +138,3 @@ def _known(name: tree.Name, attribute: tree.Attribute, span: Span) -> Iterator[t
         for value in (entry.name for entry in attribute.type.entries if says_unknown(entry.name.text)):
             right = tree.Text(value=value.text, span=span) if value.quoted else replace(written, name=value)
             yield tree.Comparison(left=written, relation="!=", right=right, span=span)
-
-
-def _at(node: Any, span: Span) -> Any:
-    """The node, and all below it, at another place."""
-    match node:
-        case tuple():
-            return tuple(_at(part, span) for part in node)
-        case tree.Node():
-            below = {each.name: _at(getattr(node, each.name), span) for each in dataclasses.fields(node)}
-            return replace(node, **{**below, "span": span})
-    return node

@@ -234,4 +234,5 @@ def _asked(spec: CheckedSpec, path: str, item: Elaborated, model: HashedFile) ->
         metric=item.demand.metric,
         threshold=item.demand.threshold,
         required=item.demand.required,
+        preset=item.property.preset,
     )

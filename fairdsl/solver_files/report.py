@@ -37,6 +37,7 @@ def report_of(answered: Sequence[AnsweredDemand]) -> Report:
                 name=name,
                 sentence=asked[name].sentence,
                 clauses=asked[name].clauses,
+                preset=asked[name].preset,
                 demands=tuple(_demand(one) for one in answered if one.asked.property == name),
             )
             for name in dict.fromkeys(one.asked.property for one in answered)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from fairdsl.diagnostics import Diagnostic, Reporter
+from fairdsl.ir.preset import FromPreset
 from fairdsl.prelude.presets import preset_names, preset_text
 from fairdsl.semantics import CheckedSpec
 from fairdsl.semantics.check import check_spec
@@ -133,4 +134,16 @@ def test_every_slip_is_said_at_the_line(line: str, code: str, title: str) -> Non
     assert [(f.code, title in f.title + (f.help or "")) for f in found] == [(code, True)], [
         (f.code, f.title, f.help) for f in found
     ]
+    # Of a name that nothing has, at the name; of what is missing or too much, somewhere in the line.
     assert all(f.primary is not None and "apply" in f.primary.span.file.line(f.primary.span.first.line) for f in found)
+    assert all(f.primary and f"`{f.primary.span.text}`" in f.title for f in found if code in {"E0202", "E0203"})
+
+
+def test_a_property_says_from_which_preset_it_comes() -> None:
+    own = FOUR_FIFTHS.replace("impact[WHICH]", "impact_of_ours").replace("ACROSS", "race").replace("AMONG", "")
+    spec, _ = checked(SPEC + own + "\napply preset four_fifths to approve across sex under people\n")
+    origin = FromPreset(preset="four_fifths", property="impact")
+    assert [(each.name, each.preset) for each in spec.properties] == [
+        ("four_fifths_impact_of_ours", None),
+        ("four_fifths_impact[sex]", origin),
+    ]
