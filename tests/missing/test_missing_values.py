@@ -6,7 +6,7 @@ meets the same questions, so one that forgot what is missing would be found here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -132,16 +132,18 @@ class Case:
         bad = [(a, b) for a, b in pairs if self.decides(a) != self.decides(b)]
         shared = [name for name in asked[0] if self.within is not None or name not in self.differ] if asked else []
 
-        def units_of(people: Iterable[Person]) -> set[tuple[object, ...]]:
-            return {tuple(person[name] for name in shared) for person in people}
+        def unit(person: Person) -> tuple[object, ...]:
+            return tuple(person[name] for name in shared)
 
-        units, compared = units_of(asked), units_of(a for a, _ in pairs)
-        unfair = units_of(a for a, _ in bad)
+        units, compared = {unit(a) for a in asked}, {unit(a) for a, _ in pairs}
+        unfair = {unit(a) for a, _ in bad}
         return Truth(
             [(code[id(a)], code[id(b)]) for a, b in bad],
             total=len(compared),
             fair=len(compared - unfair),
             vacuous=len(units - compared),
+            unfair=frozenset(code[id(a)] for a in asked if unit(a) in unfair),
+            asked=frozenset(code[id(a)] for a in asked if unit(a) in compared),
         )
 
 
