@@ -7,6 +7,7 @@ A network, a forest and a network with curved units are evaluated from the drawn
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -97,7 +98,7 @@ def curved(name: str, random: Random, folder: Path) -> Model:
                 total += decimal(factor) * (up - down) / (up + down)
             return Fraction(round(total, 40))
 
-    return declared(name, f'"{path}"', score, random)
+    return replace(declared(name, f'"{path}"', score, random), curved=True)
 
 
 def forest(name: str, random: Random, folder: Path) -> Model:

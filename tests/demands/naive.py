@@ -59,6 +59,8 @@ class Model:
     score: Callable[[Person], Fraction] | None
     #: The probability that the rule compares; None where it compares none.
     chance: Callable[[Person], Fraction] | None = None
+    #: Whether scores are no fractions, so that engines only ever enclose them.
+    curved: bool = False
 
     def confidence(self, one: Person) -> Fraction:
         """The probability of the decision that is taken: of two outcomes the first is the one of low scores."""

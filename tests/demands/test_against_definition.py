@@ -40,7 +40,7 @@ def test_rows_agree_with_the_definition(kind: str, tmp_path: Path) -> None:
     seen = set[type]()
     for _ in range(COUNT):
         found = drawn(random, kind, tmp_path, alone=0.5)
-        seen.add(type(rows_agree(found, people_in(random, tmp_path), tmp_path, curved=kind == "curves")))
+        seen.add(type(rows_agree(found, people_in(random, tmp_path), tmp_path)))
     assert {Holds, Violated} <= seen
 
 
@@ -50,6 +50,6 @@ def test_shares_under_distributions_agree_with_the_definition(kind: str, tmp_pat
     seen: Counter[type] = Counter()
     for _ in range(COUNT // 2):
         found = drawn(random, kind, tmp_path)
-        seen.update(type(said) for _, said in laws_agree(found, *law(random), tmp_path, curved=kind == "curves"))
+        seen.update(type(said) for _, said in laws_agree(found, *law(random), tmp_path))
     assert seen[Shares] >= COUNT // 4, seen
     assert seen[Estimated] >= COUNT // 4, seen
