@@ -19,7 +19,7 @@ from fairdsl.ir.domain import show_number
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Question
-from fairdsl.ir.rate import Decides, OutcomeIs, ScoreIs
+from fairdsl.ir.rate import Decides, OutcomeIn, ScoreIs
 from fairdsl.source import Span
 
 __all__ = ["Deciders"]
@@ -41,7 +41,7 @@ class Deciders:
         if question.metric.rate.is_mean:
             return model, no_one_score(model, span)
         if decides is None and model.favourable is None and not question.metric.rate.about_favourable:
-            decides = OutcomeIs(0)  # a rate of the label alone, whatever is decided
+            decides = OutcomeIn(frozenset({0}))  # a rate of the label alone, whatever is decided
         if decides is None:
             return model, None
         if isinstance(decides, ScoreIs):
@@ -68,8 +68,9 @@ class Deciders:
 def _deciding(model: Model, decides: Decides) -> Model:
     """The model whose favourable outcome is the yes that is asked about; of ``score > 50`` it has a single score."""
     match decides:
-        case OutcomeIs(outcome=outcome):
-            return replace(model, favourable=outcome)
+        case OutcomeIn(outcomes=outcomes):
+            first, *beside = sorted(outcomes)
+            return replace(model, favourable=first, beside=frozenset(beside))
         case ScoreIs(relation=relation, limit=limit):
             assert limit is not None, "a median was put in"
             deployed = model.deployed

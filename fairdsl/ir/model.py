@@ -206,7 +206,8 @@ class Model:
     ``layers`` map the inputs to the scores; the last layer is linear. With :class:`ByThreshold` there
     is one score. ``inputs`` are what the first layer reads: listed one by one, or
     :class:`~fairdsl.ir.ensemble.Inputs`, which end with the leaves of trees that are arrays.
-    ``favourable`` is an outcome's index where the spec names one. ``logits`` says how probable the scores make each
+    ``favourable`` is an outcome's index where the spec names one; a rate of several outcomes counts those ``beside`` it
+    as well. ``logits`` says how probable the scores make each
     outcome; None where they are no logits. ``groups`` are groups of positions of inputs that are listed one by one,
     without overlaps: for every individual of the domain exactly one indicator of a group is 1.
 
@@ -224,6 +225,7 @@ class Model:
     layers: tuple[Layer, ...]
     rule: DecisionRule
     favourable: int | None = None
+    beside: frozenset[int] = frozenset()
     deployed: Deployed | None = None
     sha256: str | None = None
     logits: Logits | None = None
@@ -267,6 +269,10 @@ class Model:
     def access(self) -> Access:
         """What can be had of the model."""
         return Access.LAYERS if self.opaque is None else self.opaque.access
+
+    def favours(self, decisions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which decisions, indices of outcomes, are favourable."""
+        return np.isin(decisions, [] if self.favourable is None else [self.favourable, *self.beside])
 
     @property
     def rational(self) -> bool:

@@ -25,7 +25,7 @@ __all__ = [
     "Fact",
     "LabelIn",
     "Negated",
-    "OutcomeIs",
+    "OutcomeIn",
     "Rate",
     "ScoreIs",
     "facts_of",
@@ -130,10 +130,10 @@ class Each(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeIs:
-    """The model's decision is the outcome of this index."""
+class OutcomeIn:
+    """The model's decision is one of the outcomes of these indices."""
 
-    outcome: int
+    outcomes: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class ScoreIs:
 
 
 #: What ``favourable`` stands for in a rate about another yes or no of the model.
-Decides = OutcomeIs | ScoreIs
+Decides = OutcomeIn | ScoreIs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

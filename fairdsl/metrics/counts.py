@@ -41,7 +41,7 @@ def counts_of(
     if model.favourable is None:
         raise ValueError("without a favourable outcome there are no favoured rows")
     found = [
-        _by_key(question, population, sample, decisions == model.favourable, decisions == UNDECIDED)
+        _by_key(question, population, sample, model.favours(decisions), decisions == UNDECIDED)
         for decisions in readings
     ]
     return {key: _around([counts[key] for counts in found]) for key in found[0]}

@@ -11,7 +11,7 @@ that a written value belongs to the group whose cell contains it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -36,6 +36,7 @@ __all__ = [
     "key_at",
     "key_of",
     "keys_of",
+    "of_any",
 ]
 
 #: One value for every column of :func:`columns_of`.
@@ -151,6 +152,20 @@ class Joint:
     #: Of a mean among people who were drawn, their scores.
     scored: Mapping[Key, Scored] = field(default_factory=dict)
     drawn: bool = False
+
+
+def of_any(joints: Sequence[Joint]) -> Joint:
+    """That one of several outcomes is decided, where each of them is favourable in one of the joints."""
+    first, *others = joints
+    if not others:
+        return first
+    keys = list(first.total)
+    of_each = zip(*(in_order(each.favourable, keys) for each in joints), strict=True)
+    met = [
+        Bounds(low=sum(part.low for part in parts), high=min(sum(part.high for part in parts), whole.high))
+        for parts, whole in zip(of_each, in_order(first.total, keys), strict=True)
+    ]
+    return replace(first, favourable=ByKey(keys, met))
 
 
 def columns_of(question: GroupMetric, population: Population) -> tuple[int, ...]:

@@ -37,6 +37,7 @@ __all__ = [
     "crossing",
     "looked_at",
     "predicates_of",
+    "single_events",
     "subject_of",
     "uniform_on",
     "weighed_by",
@@ -106,6 +107,15 @@ def _without_idle(model: Model) -> Model:
     nothing = IndicatorInput(FALSE)
     listed = tuple(nothing if unread else item for item, unread in zip(model.listed, idle, strict=True))
     return replace(model, inputs=listed if model.ensemble is None else Inputs(listed, model.ensemble))
+
+
+def single_events(subject: Subject) -> tuple[Subject, ...]:
+    """The subjects of the outcomes that are favourable, one by one: a rate of several is the sum of theirs."""
+    model = subject.model
+    if model.favourable is None or not model.beside:
+        return (subject,)
+    outcomes = (model.favourable, *sorted(model.beside))
+    return tuple(replace(subject, model=replace(model, favourable=outcome, beside=frozenset())) for outcome in outcomes)
 
 
 def without_influence(subject: Subject, question: GroupMetric) -> Subject:

@@ -41,8 +41,8 @@ class Event:
 def event_of(model: Model) -> Event:
     """When the model decides for its favourable outcome."""
     rule, favourable = model.rule, model.favourable
-    if favourable is None:
-        raise ValueError("there is no favourable outcome")
+    if favourable is None or model.beside:
+        raise ValueError("there is no one favourable outcome")
     if isinstance(rule, ByThreshold):
         granting = _compared(rule.relation, rule.low, rule.high)
         return granting if favourable == rule.granted else Event(granting.demands, not granting.complement)

@@ -6,7 +6,7 @@ prelude nothing else is known, in a property the model's outcomes, the label and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -41,6 +41,9 @@ class MistakeError(Exception):
 class Words:
     """What may be named inside a rate; this is the language without a model, a label and attributes."""
 
+    #: All outcomes of the model, by their places.
+    all_outcomes: frozenset[int] = frozenset()
+
     def event(self, node: tree.Expression) -> tuple[Event, Decides | None]:
         """A fact that is no word of the language, and the yes or no of the model that it is about."""
         raise MistakeError(
@@ -48,6 +51,14 @@ class Words:
             "it is none of the words `favourable`, `deserving` and `correct`",
             "name outcomes, labels and attributes in a spec that has them",
         )
+
+    def outcomes(self, node: tree.Expression) -> frozenset[int] | None:
+        """The outcomes of which a fact speaks, by their places; None where it is about something else."""
+        return None
+
+    def decided(self, outcomes: frozenset[int], span: Span) -> tuple[Event, Decides | None]:
+        """That one of these is decided, as a yes or no of the model."""
+        raise MistakeError(span, "there is no model whose outcomes these are", "name one in a spec that has it")
 
     def condition(self, node: tree.Expression) -> Predicate | None:
         """A condition on attributes alone; None where it is about something else."""
@@ -189,29 +200,61 @@ class _Rates:
         if len(self._decides) > 1:
             first, second, *_ = self._decides.values()
             why = f"`{first.text}` and `{second.text}` are two different questions about the model"
-            raise MistakeError(second, why, "speak of one outcome, or of one bound of the score, in one rate")
+            raise MistakeError(second, why, "speak of the same outcomes, or of one bound of the score, in one rate")
         return next(iter(self._decides), None)
 
     def _condition(self, node: tree.Expression) -> tuple[Event | None, Predicate]:
         """Of a conjunction, the parts about attributes condition everything, and the others the rate."""
         parts = node.parts if isinstance(node, tree.Conjunction) else (node,)
-        events: list[Event] = []
+        others: list[tree.Expression] = []
         predicates: list[Predicate] = []
         for part in parts:
             predicate = None if _is_fact(part) else self._words.condition(part)
             if predicate is None:
-                events.append(self._event(part))
+                others.append(part)
             else:
                 predicates.append(predicate)
-        given = None if not events else events[0] if len(events) == 1 else AllOf(tuple(events))
-        return given, conjoin(*predicates)
+        return self._joined(others, AllOf) if others else None, conjoin(*predicates)
+
+    def _joined(self, parts: Sequence[tree.Expression], word: type[AllOf | AnyOf]) -> Event:
+        """Parts that are joined by a word; what they say of outcomes is one fact."""
+        found = [self._outcomes(part) for part in parts]
+        decided = [outcomes for outcomes in found if outcomes is not None]
+        events: list[Event] = []
+        for part, outcomes in zip(parts, found, strict=True):
+            if outcomes is None:
+                events.append(self._event(part))
+            elif outcomes is decided[0]:
+                events.append(self._decided(_together(decided, word), part.span))
+        return events[0] if len(events) == 1 else word(tuple(events))
+
+    def _outcomes(self, node: tree.Expression) -> frozenset[int] | None:
+        """The outcomes that a formula leaves; None where it is about something else as well."""
+        match node:
+            case tree.Conjunction(parts=parts) | tree.Disjunction(parts=parts):
+                found = [self._outcomes(part) for part in parts]
+                decided = [outcomes for outcomes in found if outcomes is not None]
+                if len(decided) < len(found):
+                    return None
+                return _together(decided, AllOf if isinstance(node, tree.Conjunction) else AnyOf)
+            case tree.Negation(operand=operand):
+                outcomes = self._outcomes(operand)
+                return None if outcomes is None else self._words.all_outcomes - outcomes
+        return None if _is_fact(node) else self._words.outcomes(node)
+
+    def _decided(self, outcomes: frozenset[int], span: Span) -> Event:
+        event, decides = self._words.decided(outcomes, span)
+        self._decides.setdefault(decides, span)
+        return event
 
     def _event(self, node: tree.Expression) -> Event:
+        if (outcomes := self._outcomes(node)) is not None:
+            return self._decided(outcomes, node.span)
         match node:
             case tree.Conjunction(parts=parts):
-                return AllOf(tuple(self._event(part) for part in parts))
+                return self._joined(parts, AllOf)
             case tree.Disjunction(parts=parts):
-                return AnyOf(tuple(self._event(part) for part in parts))
+                return self._joined(parts, AnyOf)
             case tree.Negation(operand=operand):
                 return Negated(self._event(operand))
             case tree.Reference(owner=None, name=name) if name.text in FACTS:
@@ -223,6 +266,10 @@ class _Rates:
         if any(fact is Fact.FAVOURABLE for fact in _facts(event)):
             self._decides.setdefault(decides, node.span)
         return event
+
+
+def _together(sets: Sequence[frozenset[int]], word: type[AllOf | AnyOf]) -> frozenset[int]:
+    return frozenset.intersection(*sets) if word is AllOf else frozenset.union(*sets)
 
 
 def _facts(event: Event) -> list[object]:

@@ -14,7 +14,7 @@ from typing import assert_never
 from fairdsl.ir.domain import Derived, Domain, Quantiles, show_number
 from fairdsl.ir.expr import TRUE, Linear, Member, conjuncts
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Precision, Threshold, metric_words
-from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
+from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIn, ScoreIs
 from fairdsl.semantics.influences import in_words
 from fairdsl.semantics.wording import predicate_text, sum_text, value_text
 
@@ -234,8 +234,11 @@ class GroupWords:
         match decides:
             case None:
                 return f"{self.model} {'!=' if negated else '='} {self.favourable}"
-            case OutcomeIs(outcome=outcome):
-                return f"{self.model} {'!=' if negated else '='} {self.outcomes[outcome]}"
+            case OutcomeIn(outcomes=places):
+                if len(places) == 1:
+                    return f"{self.model} {'!=' if negated else '='} {self.outcomes[min(places)]}"
+                named = [name for place, name in enumerate(self.outcomes) if (place in places) != negated]
+                return f"{self.model} in {{ {', '.join(named)} }}"
             case ScoreIs(relation=relation, limit=limit):
                 than = "median" if limit is None else show_number(limit)
                 return f"score {(relation.negated if negated else relation).value} {than}"

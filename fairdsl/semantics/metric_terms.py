@@ -14,7 +14,7 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, Predicate, Relation, holds_at
 from fairdsl.ir.metric import Alias, Metric
-from fairdsl.ir.rate import Decides, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
+from fairdsl.ir.rate import Decides, Event, Fact, LabelIn, Negated, OutcomeIn, ScoreIs
 from fairdsl.prelude import (
     FACTS,
     MistakeError,
@@ -31,6 +31,7 @@ from fairdsl.semantics.checked import CheckedModel
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.walk import walk
+from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["MetricScope", "ReadMetric", "check_metric_declarations", "metric_name"]
@@ -110,26 +111,52 @@ class _PropertyWords(Words):
         self._label = attributes.pop() if scope.labelled else None
         self._attributes = frozenset((*attributes, *(derived.name for derived in scope.columns.derived)))
         self._outcomes = scope.model.declaration.outcomes
+        self.all_outcomes = frozenset(range(len(self._outcomes)))
         self._model = scope.model.declaration.name
 
     # ---- decisions and labels --------------------------------------------------------------------
 
-    def event(self, node: tree.Expression) -> tuple[Event, Decides | None]:
-        """``refuse``, ``approve = refuse``, ``score > 50``, ``sick = yes``, and ``sick`` of a boolean label."""
+    def outcomes(self, node: tree.Expression) -> frozenset[int] | None:
+        """``refuse``, ``approve = refuse``, ``triage >= high`` and ``triage in { high, urgent }``."""
         word = _word(node)
         if word in self._outcomes:
             if word in self._attributes or word == self._label:
                 what = "the label" if word == self._label else "an attribute"
                 why = f"`{word}` is an outcome of `{self._model}`, and {what} as well"
                 raise MistakeError(node.span, why, f"write `{self._model} = {word}` for the outcome")
-            return self._outcome(self._outcomes.index(word))
+            return frozenset({self._outcomes.index(word)})
+        if self._model in self._attributes:
+            return None
+        match node:
+            case tree.Comparison(left=left, right=right, relation=relation):
+                for side, other, compared in (
+                    (left, right, Relation(relation)),
+                    (right, left, Relation(relation).mirrored),
+                ):
+                    if _word(side) == self._model:
+                        return self._compared(other, compared)
+            case tree.Membership(value=value, elements=elements) if _word(value) == self._model:
+                return frozenset(self._outcome(element) for element in elements)
+        return None
+
+    def decided(self, outcomes: frozenset[int], span: Span) -> tuple[Event, Decides | None]:
+        """A question about some outcomes is one about all others, too: about one outcome where that is enough."""
+        favourable, others = self._scope.model.declaration.favourable, self.all_outcomes - outcomes
+        if not outcomes or not others:
+            why = f"it is true of {'everybody' if outcomes else 'nobody'}: every decision is one outcome"
+            raise MistakeError(span, why, f"name some of the outcomes {self._listed}, and not all")
+        asked = next((each for each in (outcomes, others) if each == {favourable}), None)
+        asked = asked or min(outcomes, others, key=lambda each: (len(each) > 1, len(self._outcomes) - 1 not in each))
+        event: Event = Fact.FAVOURABLE if asked == outcomes else Negated(Fact.FAVOURABLE)
+        return event, None if asked == {favourable} else OutcomeIn(asked)
+
+    def event(self, node: tree.Expression) -> tuple[Event, Decides | None]:
+        """``score > 50``, ``sick = yes``, and ``sick`` of a boolean label."""
         if isinstance(node, tree.Comparison):
             for side, other, relation in (
                 (node.left, node.right, Relation(node.relation)),
                 (node.right, node.left, Relation(node.relation).mirrored),
             ):
-                if _word(side) == self._model and self._model not in self._attributes:
-                    return self._compared(other, relation)
                 if _word(side) == _SCORE and _SCORE not in self._attributes:
                     if isinstance(other, tree.Number):
                         return Fact.FAVOURABLE, ScoreIs(relation, other.value)
@@ -143,29 +170,28 @@ class _PropertyWords(Words):
         raise MistakeError(node.span, f"it is {self._known()}", "name one of them")
 
     def _known(self) -> str:
-        outcomes = ", ".join(f"`{outcome}`" for outcome in self._outcomes)
         label = f", the label `{self._label}`" if self._label else ""
         words = ", ".join(f"`{word}`" for word in FACTS)
-        return f"no outcome of `{self._model}` ({outcomes}){label}, and none of the words {words}"
+        return f"no outcome of `{self._model}` ({self._listed}){label}, and none of the words {words}"
 
-    def _compared(self, other: tree.Expression, relation: Relation) -> tuple[Event, Decides | None]:
-        outcome = _word(other)
-        if outcome not in self._outcomes or relation not in (Relation.EQ, Relation.NE):
-            outcomes = ", ".join(f"`{each}`" for each in self._outcomes)
-            raise MistakeError(
-                other.span, f"`{self._model}` decides for one of {outcomes}", "compare it by `=` or `!=`"
-            )
-        event, decides = self._outcome(self._outcomes.index(outcome))
-        return (event if relation is Relation.EQ else Negated(event)), decides
+    @property
+    def _listed(self) -> str:
+        return ", ".join(f"`{outcome}`" for outcome in self._outcomes)
 
-    def _outcome(self, outcome: int) -> tuple[Event, Decides | None]:
-        """Of two outcomes, both are about the same yes or no: whether it is the favourable one, or the second."""
-        favourable = self._scope.model.declaration.favourable
-        if len(self._outcomes) == 2:
-            asked = 1 if favourable is None else favourable
-            event: Event = Fact.FAVOURABLE if outcome == asked else Negated(Fact.FAVOURABLE)
-            return event, None if favourable is not None else OutcomeIs(asked)
-        return Fact.FAVOURABLE, None if outcome == favourable else OutcomeIs(outcome)
+    def _compared(self, other: tree.Expression, relation: Relation) -> frozenset[int]:
+        place = self._outcome(other)
+        if relation not in (Relation.EQ, Relation.NE) and not self._scope.model.declaration.ordered:
+            why = f"the outcomes of `{self._model}` are not declared in an order"
+            ordered = " < ".join(self._outcomes)
+            raise MistakeError(other.span, why, f"declare them as `{{ {ordered} }}`, or compare by `=`, `!=` or `in`")
+        return frozenset(each for each in self.all_outcomes if relation.compares(Fraction(each), Fraction(place)))
+
+    def _outcome(self, node: tree.Expression | tree.Name | tree.ValueRange) -> int:
+        word = node.text if isinstance(node, tree.Name) else None if isinstance(node, tree.ValueRange) else _word(node)
+        if word not in self._outcomes:
+            why = f"`{self._model}` decides for one of {self._listed}"
+            raise MistakeError(node.span, why, "compare it with one of them by `=` or `!=`, or with several by `in`")
+        return self._outcomes.index(word)
 
     def _labelled(self, node: tree.Expression) -> Event:
         label = self._scope.columns.attributes[-1]

@@ -19,10 +19,10 @@ from fairdsl.backends.rates.boxes import Boxes, boxes_of, masses_of_boxes, ways_
 from fairdsl.backends.rates.path import Courses, Ordered, masses_of
 from fairdsl.backends.rates.program import Asked, Program, asked_of
 from fairdsl.backends.rates.states import Course, chosen
-from fairdsl.metrics.joint import Bounds, ByKey, Joint, key_of
+from fairdsl.metrics.joint import Bounds, ByKey, Joint, key_of, of_any
 from fairdsl.metrics.subject import Subject
 
-__all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways", "Wholes"]
+__all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways", "Wholes", "masses_in_words"]
 
 #: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
 FIRST, LAST = 1 << 25, 1 << 31
@@ -117,19 +117,26 @@ class OfStates:
 
     notes: tuple[str, ...] = ()
 
-    def __init__(self, counted: Prepared) -> None:
+    def __init__(self, counted: Sequence[Prepared]) -> None:
+        """``counted``: the outcomes that the rate is of, one by one."""
         self.joint: Joint | None = None
         self.exact = True
-        self.in_words = f"masses of {counted.in_words}"
+        self.in_words = masses_in_words(counted)
         self._counted = counted
 
     def improve(self) -> bool:
         """Compute it, the first time."""
         if self.joint is not None:
             return False
-        self.joint, kind = self._counted.joint()
-        self.exact = kind is not Kind.FLOAT
+        joints, kinds = zip(*(each.joint() for each in self._counted), strict=True)
+        self.joint = of_any(joints)
+        self.exact = Kind.FLOAT not in kinds
         return True
+
+
+def masses_in_words(counted: Sequence[Prepared]) -> str:
+    """What is computed of them."""
+    return f"masses of {' and '.join(dict.fromkeys(each.in_words for each in counted))}"
 
 
 def _joint(subject: Subject, asked: Asked, total: Sequence[Bounds], event: Sequence[Bounds]) -> Joint:

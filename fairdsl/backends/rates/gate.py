@@ -78,9 +78,11 @@ _KEYS, _WIDTH = 1 << 12, 1 << 22
 
 def refusal_of_boxes(problem: Problem) -> Refusal | None:
     """Why no boxes can be weighed; None where they can."""
-    question = question_of(problem)
+    question, model = question_of(problem), problem.model
     if question.metric.rate.along_paths:
         return Refusal(why="paths of influence are not treated by boxes", span=question.span)
+    if model.beside and not only_decides(model):
+        return Refusal(why="boxes are bounded for one outcome of trees, and the rate is of several", span=question.span)
     for subject in subjects_of(problem):
         network = subject.network
         keys = prod(len(network.cells[column]) for column in subject.keys)
@@ -114,8 +116,11 @@ _MOST = 1 << 22
 
 
 def only_decides(model: Model) -> bool:
-    """Whether nothing is known of the model but what it decides about single individuals."""
-    return model.opaque is not None or not model.rational
+    """Whether nothing is known of the model but what it decides about single individuals.
+
+    Boxes are bounded for one outcome; of several, hidden units have no bounds.
+    """
+    return model.opaque is not None or not model.rational or (bool(model.beside) and not has_states(model))
 
 
 def refusal_of_people(problem: Problem) -> Refusal | None:

@@ -14,7 +14,7 @@ from fairdsl.backends.contract import Budget, Observer, Refusal
 from fairdsl.backends.rates.arithmetic import TangledError
 from fairdsl.backends.rates.diagram import OpenError
 from fairdsl.backends.rates.enclosing import AllowingForUnknown, Enclosing, allowing_for_unknown
-from fairdsl.backends.rates.engine import FIRST, LAST, OfStates, Prepared, TooManyError, Ways
+from fairdsl.backends.rates.engine import FIRST, LAST, OfStates, Prepared, TooManyError, Ways, masses_in_words
 from fairdsl.backends.rates.gate import (
     has_states,
     only_decides,
@@ -32,7 +32,7 @@ from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Key
-from fairdsl.metrics.subject import Subject, subject_of, with_baseline, without_influence
+from fairdsl.metrics.subject import Subject, single_events, subject_of, with_baseline, without_influence
 
 __all__ = ["Joints", "joints_of", "set_to", "subjects_of"]
 
@@ -65,8 +65,8 @@ class Joints:
     """
 
     subjects: tuple[Subject, ...]
-    #: How states are counted; None where there are none.
-    ways: tuple[Ways, ...] | None = None
+    #: How states are counted, of each outcome that the rate is of; None where there are none.
+    ways: tuple[tuple[Ways, ...], ...] | None = None
     #: Whether boxes narrow.
     boxed: bool = False
     #: Why states are not counted at once; None where they are, and of weighted sums.
@@ -76,13 +76,13 @@ class Joints:
 
     def counted(self, limit: float) -> list[Prepared]:
         """The states of the subjects, none of weighted sums; TooManyError where so much work does not count them."""
-        return [each.within(limit) for each in self.ways or ()]
+        return [each.within(limit) for ways in self.ways or () for each in ways]
 
     def in_words(self, limit: float) -> str:
         """What is computed, once that is counted."""
         if self.ways is None:
             return "the distribution of a weighted sum over the population's columns"
-        return f"masses of {' and '.join(dict.fromkeys(each.in_words for each in self.counted(limit)))}"
+        return masses_in_words(self.counted(limit))
 
     def enclosing(self, subject: Subject, budget: Budget, observer: Observer) -> Enclosing:
         """The joint of a subject, also of another one than was counted; TooManyError where it has too many states."""
@@ -91,7 +91,7 @@ class Joints:
             known = Refinement.of(weighted_sum(subject), budget, observer)
         else:
             at = next((place for place, each in enumerate(self.subjects) if each is subject), None)
-            known = OfStates((Ways(subject) if at is None else self.ways[at]).within(LAST))
+            known = OfStates([each.within(LAST) for each in (_ways(subject) if at is None else self.ways[at])])
         return AllowingForUnknown(known, subject) if subject.unknown else known
 
 
@@ -124,21 +124,26 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     return refusal
 
 
+def _ways(subject: Subject) -> tuple[Ways, ...]:
+    return tuple([Ways(single) for single in single_events(subject)])
+
+
 def _reads_columns_alone(model: Model) -> bool:
     return model.ensemble is None and not any(len(attributes_of(item)) > 1 for item in model.listed)
 
 
 def _of_states(problem: Problem, subjects: tuple[Subject, ...], *, summed: bool) -> Joints:
     """By states, and by what else there is where they are too many; ``summed``: the score may be a weighted sum."""
-    ways = tuple([Ways(subject) for subject in subjects])
+    ways = tuple([_ways(subject) for subject in subjects])
+    each_way = [each for of_one in ways for each in of_one]
     try:
-        for each in ways:
+        for each in each_way:
             each.within(FIRST)
     except TooManyError as error:
-        single = all(each.single for each in ways)
+        single = all(each.single for each in each_way)
         boxed = refusal_of_boxes(problem) is None
         if summed and not single and (problem.model.ensemble is None or not boxed):
             return Joints(subjects=subjects)
         fits = 2 if single else int(all(map(adds_trees, subjects)))  # nobody else is better at one large list
         return Joints(subjects=subjects, ways=ways, boxed=boxed, uncounted=str(error), fits=fits)
-    return Joints(subjects=subjects, ways=ways, fits=2 if any(each.diagrams for each in ways) else 1)
+    return Joints(subjects=subjects, ways=ways, fits=2 if any(each.diagrams for each in each_way) else 1)

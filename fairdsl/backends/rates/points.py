@@ -132,7 +132,7 @@ class Individuals:
             for row in rows.tolist():
                 outcome = decision(self._model, tuple(Fraction(value) for value in points[row]))
                 decisions[row] = UNDECIDED if outcome is None else outcome
-        sure = decisions == self._model.favourable
+        sure = self._model.favours(decisions)
         return given, sure, sure | (decisions == UNDECIDED)
 
     def _within_slack(self, points: NDArray[Any]) -> tuple[BoolArray, BoolArray]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Cost, Offer, Refusal
 from fairdsl.backends.rows.listing import listed
 from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Access
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
@@ -65,7 +66,7 @@ def metric_over_rows(problem: Problem, question: GroupMetric, rows: Rows, budget
         return _mean_over_rows(problem, question, rows)
     decisions = decisions_of_rows(problem.model, rows, budget.deadline)
     counted = _Counted.of(problem, question, rows)
-    own = {by: _Favoured.of([found], problem.model.favourable) for by, found in decisions.items()}
+    own = {by: _Favoured.of([found], problem.model) for by, found in decisions.items()}
     without = _without_influence(problem, question, rows, budget) if question.influence else None
     evidence = _evidence(rows, decisions)
     values = {
@@ -116,10 +117,10 @@ class _Favoured:
     copies: int
 
     @classmethod
-    def of(cls, decisions: list[_Counts], favourable: int | None) -> _Favoured:
+    def of(cls, decisions: list[_Counts], model: Model) -> _Favoured:
         """From the outcomes of every copy; a decision that stays open may be favourable."""
         every = np.stack(decisions)
-        least: _Counts = (every == favourable).sum(axis=0)
+        least: _Counts = model.favours(every).sum(axis=0)
         open_: _Counts = (every == UNDECIDED).sum(axis=0)
         return cls(least, least + open_, len(decisions))
 
@@ -135,7 +136,7 @@ def _without_influence(
         variant = people.replaced(question.influence, [float(value) for value in assignment])
         for by, decisions in decide(problem.model, variant, budget.deadline).items():
             found.setdefault(by, []).append(decisions)
-    return {by: _Favoured.of(decisions, problem.model.favourable) for by, decisions in found.items()}
+    return {by: _Favoured.of(decisions, problem.model) for by, decisions in found.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,7 +44,7 @@ class Favoured:
     """How many there are, and how many of them are favoured at least and at most."""
 
     def __init__(self, model: Model, keys: int) -> None:
-        self._settled, self._favourable = settling(model), model.favourable
+        self._settled, self._favours = settling(model), model.favours
         self._counts = np.zeros((3, keys), dtype=np.int64)
 
     def found(self, keys: Sequence[Key]) -> Mapping[Key, Counted]:
@@ -58,8 +58,9 @@ class Favoured:
         for values in crowd.values:
             distinct, which = values.at(kept).keep(reads).distinct()  # each individual is asked about once
             decisions = self._settled(distinct).decisions[which]
-            certain &= decisions == self._favourable
-            possible |= (decisions == self._favourable) | (decisions == UNDECIDED)
+            favoured = self._favours(decisions)
+            certain &= favoured
+            possible |= favoured | (decisions == UNDECIDED)
         lost = crowd.lost[kept]
         for row, counted in enumerate((np.ones(len(kept), dtype=np.bool_), certain & ~lost, possible | lost)):
             self._counts[row] += np.bincount(places[counted], minlength=self._counts.shape[1])

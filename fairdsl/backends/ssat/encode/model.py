@@ -207,6 +207,8 @@ def unsupported(model: Model) -> str | None:
         return "the model has sigmoid or tanh units"
     if len(model.layers) > 1 or not model.layers[0].linear.all():
         return "the model has hidden units: formulas are written for trees, rules and weighted sums"
+    if model.beside:
+        return "the rate is of several outcomes: formulas are written for one, or for all but one"
     return None
 
 
