@@ -6,15 +6,12 @@ from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.diagnostics.suggest import nearest
 from fairdsl.syntax import errors
 from fairdsl.syntax.expected import expected_words, known_clauses
-from fairdsl.syntax.first_words import FIRST_WORDS, OTHER_WORDS, example_of
+from fairdsl.syntax.first_words import FIRST_WORDS, ONLY_DECLARE, OTHER_WORDS, example_of
 from fairdsl.syntax.mistakes import classic_mistake
 from fairdsl.syntax.scan import Kind, Lexeme
 from fairdsl.syntax.situation import Situation
 
 __all__ = ["begins_declaration", "diagnose"]
-
-#: Words that only ever begin a declaration: at the start of a line they end any block before them.
-_ONLY_DECLARE = ("audit", "use", "domain", "protected", "label", "distribution", "graph", "condition", "property")
 
 #: What a statement cannot end with.
 _GOES_ON = frozenset(("=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "->", ":", "and", "or", "not", "by"))
@@ -58,12 +55,7 @@ def _breaks_off(situation: Situation) -> Diagnostic | None:
         last, following = lexemes[stop - 1], lexemes[stop]
         ends = following.text == "}" or following.kind is Kind.END or _begins_line(situation, following)
         if stop > situation.start + 1 and ends and last.text in _GOES_ON:
-            return errors.nothing_follows(
-                last.span,
-                last.text,
-                _example(situation),
-                following.span,
-            )
+            return errors.nothing_follows(last.span, last.text, _example(situation), following.span)
     return None
 
 
@@ -72,7 +64,7 @@ def _example(situation: Situation) -> str:
 
 
 def _begins_line(situation: Situation, lexeme: Lexeme) -> bool:
-    return lexeme.leads and lexeme.text in (*situation.first_words(), *_ONLY_DECLARE)
+    return lexeme.leads and lexeme.text in (*situation.first_words(), *ONLY_DECLARE)
 
 
 def _left_over_comma(situation: Situation) -> Diagnostic | None:
@@ -145,7 +137,7 @@ def begins_declaration(situation: Situation, index: int) -> bool:
     if word == "model":
         return situation.body != "property" or after == ":"
     names_itself = situation.lexemes[index + 1].kind in (Kind.WORD, Kind.STRING)
-    return word in _ONLY_DECLARE and names_itself
+    return word in ONLY_DECLARE and names_itself
 
 
 def _heads_attribute(situation: Situation) -> bool:
@@ -184,7 +176,7 @@ def _unopened(situation: Situation) -> Diagnostic | None:
 
 
 def _unbalanced(situation: Situation) -> Diagnostic | None:
-    if situation.found.text == "{" and situation.body in ("model", "distribution") and situation.complete:
+    if situation.found.text == "{" and situation.unbraced and situation.complete:
         return errors.unbalanced_brace(situation.found.span, errors.Brace.NOT_NEEDED, situation.body)
     if situation.found.text != "}" or situation.start != situation.at or "RBRACE" in situation.accepts:
         return None
@@ -231,7 +223,7 @@ def _misplaced(situation: Situation, word: Lexeme) -> Diagnostic | None:
         return None
     if situation.body == "file" and situation.lexemes[situation.start + 1].text == ":":
         return errors.misplaced_declaration(word.span, _quoted(word), "inside a domain, as an attribute")
-    if situation.body in ("property", "domain", "graph") and text in FIRST_WORDS["file"]:
+    if situation.opening is not None and text in FIRST_WORDS["file"]:
         return errors.misplaced_declaration(word.span, text, f"outside the {situation.body}")
     for body in ("property", "model", "distribution", "domain"):
         if body != situation.body and text in FIRST_WORDS[body]:

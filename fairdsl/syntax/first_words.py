@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
+from typing import get_args, get_type_hints
 
 from fairdsl.syntax import tree
 
-__all__ = ["FIRST_WORDS", "OTHER_WORDS", "example_of"]
+__all__ = ["DECLARATIONS", "FIRST_WORDS", "ONLY_DECLARE", "OTHER_WORDS", "example_of"]
 
 #: What newcomers write for a first word; near misses are found by their letters.
 OTHER_WORDS = {
@@ -43,15 +43,22 @@ OTHER_WORDS = {
     "forall": "compare",
 }
 
+#: The declarations with a body, by their words.
+DECLARATIONS: Mapping[str, type[tree.Node]] = {
+    kind.FORM.first_words[0]: kind for kind in get_args(tree.Item) if kind.FORM.body
+}
+
+
+def _held(kind: type[tree.Node]) -> tuple[type[tree.Node], ...]:
+    (held, _) = get_args(get_type_hints(kind)[kind.FORM.body])
+    return get_args(held) or (held,)
+
+
 #: What each body is made of.
 _BODIES: Mapping[str, tuple[type[tree.Node], ...]] = {
     "file": (tree.Audit, *get_args(tree.Item)),
-    "domain": (tree.Attribute, tree.Where, tree.Derived),
-    "model": get_args(tree.ModelClause),
-    "distribution": get_args(tree.DistributionClause),
-    "graph": (tree.Path,),
     "condition": (),
-    "property": get_args(tree.Clause),
+    **{word: _held(kind) for word, kind in DECLARATIONS.items()},
 }
 
 #: The words that begin a statement of each body; attributes, distributions, outcomes and paths begin with names.
@@ -59,6 +66,9 @@ FIRST_WORDS: Mapping[str, tuple[str, ...]] = {
     body: tuple(dict.fromkeys(word for kind in kinds for word in kind.FORM.first_words))
     for body, kinds in _BODIES.items()
 }
+
+#: Words that only ever begin a declaration: at the start of a line they end any body before them.
+ONLY_DECLARE = frozenset(FIRST_WORDS["file"]).difference(*(FIRST_WORDS[body] for body in DECLARATIONS))
 
 
 def example_of(word: str, body: str) -> str:

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from lark import Token, Tree
 
-from fairdsl.syntax.first_words import FIRST_WORDS
+from fairdsl.syntax.first_words import DECLARATIONS, FIRST_WORDS
 from fairdsl.syntax.lexer import accepts
 from fairdsl.syntax.scan import Kind, Lexeme, Lexemes
+from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.words import begin_of
 
 __all__ = ["Situation", "situate"]
 
-#: The rule that collects the statements of a body, and the body.
-_COLLECTED = {
-    "_items": "file",
-    "_members": "domain",
-    "_model_clauses": "model",
-    "_population_clauses": "distribution",
-    "_paths": "graph",
-    "_clauses": "property",
-}
-#: A terminal that is accepted exactly where a new statement of the body may begin.
-_BEGINS = {"file": "DOMAIN", "domain": "WHERE", "model": "DECIDE", "distribution": "LEARN", "property": "COMPARE"}
-_DECLARES = {
-    "DOMAIN": "domain",
-    "MODEL": "model",
-    "DISTRIBUTION": "distribution",
-    "GRAPH": "graph",
-    "PROPERTY": "property",
-}
+#: The bodies, by the rules that collect their statements.
+_COLLECTED = {"_items": "file", **{f"_{word}_{kind.FORM.body}": word for word, kind in DECLARATIONS.items()}}
+
+
+@cache
+def _begins() -> dict[str, str]:
+    """A terminal that is accepted exactly where a new statement of a body may begin: it stands in that rule alone."""
+    uses = {(str(symbol.name), rule.origin.name) for rule in grammar().rules for symbol in rule.expansion}
+    places = Counter(name for name, _ in uses)
+    # The last such word, for `audit` begins no statement that may stand anywhere in a file.
+    return {
+        body: next((word.upper() for word in reversed(words) if places[word.upper()] == 1), "RBRACE")
+        for body, words in FIRST_WORDS.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +60,14 @@ class Situation:
         """The lexeme before it."""
         return self.lexemes[self.at - 1] if self.at else None
 
+    @property
+    def unbraced(self) -> bool:
+        """Whether the body is that of a declaration, and ends where another begins."""
+        return self.opening is None and self.body in DECLARATIONS
+
     def first_words(self) -> tuple[str, ...]:
-        """The words that may begin a statement here; bodies without braces end at a declaration."""
-        words = FIRST_WORDS[self.body]
-        return words + FIRST_WORDS["file"] if self.body in ("model", "distribution") else words
+        """The words that may begin a statement here."""
+        return FIRST_WORDS[self.body] + FIRST_WORDS["file"] * self.unbraced
 
 
 def situate(parser_state: Any, lexemes: Lexemes, at: int, original: dict[int, int] | list[int]) -> Situation:
@@ -84,7 +87,7 @@ def situate(parser_state: Any, lexemes: Lexemes, at: int, original: dict[int, in
         body, owner = entered, _index_of(partial[0], lexemes, original)
         opening = _index_of(partial[-1], lexemes, original) if partial[-1] == "{" else None
         partial = []
-    complete = _BEGINS.get(body, "RBRACE") in accepted or (body != "file" and _BEGINS["file"] in accepted)
+    complete = _begins()[body] in accepted or (body != "file" and _begins()["file"] in accepted)
     start = at
     if partial and not (complete and _begins_statement(lexemes, at)):
         first = _index_of(partial[0], lexemes, original)
@@ -111,15 +114,13 @@ def _innermost_body(values: list[Any]) -> tuple[int, str]:
 
 def _entered(partial: list[Any], accepted: frozenset[str]) -> str | None:
     """The body that begins right here, after a header and before its first statement."""
-    body = _DECLARES.get(partial[0].type) if partial and isinstance(partial[0], Token) else None
-    if body == "graph":
-        return body if partial[-1] == "{" else None
-    return body if body and _BEGINS[body] in accepted else None
+    body = partial[0].type.lower() if partial and isinstance(partial[0], Token) else ""
+    return body if body in DECLARATIONS and _begins()[body] in accepted else None
 
 
 def _owner(values: list[Any], lexemes: Lexemes, original: dict[int, int] | list[int]) -> int | None:
     for value in reversed(values):
-        if isinstance(value, Token) and value.type in _DECLARES:
+        if isinstance(value, Token) and value.type.lower() in DECLARATIONS:
             return _index_of(value, lexemes, original)
     return None
 

@@ -81,10 +81,6 @@ class WordBuilder:
             return tree.Name(text=token[1:-1], quoted=True, span=self.span(token))
         return tree.Name(text=str(token), span=self.span(token))
 
-    def names(self, branch: Branch) -> tuple[tree.Name, ...]:
-        """All names directly below a rule."""
-        return tuple(self.name(token) for token in tokens(branch, "NAME"))
-
     def text(self, token: Token) -> tree.Text:
         """A string without its quotes."""
         return tree.Text(value=token[1:-1], span=self.span(token))
