@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from enum import Enum
+from pathlib import Path
 from typing import Any, Union, get_args
 
 import pytest
 
+from fairdsl import semantics
 from fairdsl.syntax import build, tree
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.tree import properties
@@ -99,3 +102,16 @@ def test_a_class_left_out_of_its_union_is_named(monkeypatch: pytest.MonkeyPatch)
     omitted = list(_omissions())
     build._fields.cache_clear()
     assert omitted == ["`property` reads `regardless`, which no field of it admits"]
+
+
+def test_every_clause_has_a_rule() -> None:
+    read = {build._classes()[name] for name in _contents()["property"] & build._classes().keys()}
+    assert set(get_args(tree.Clause)) <= read
+
+
+def test_every_clause_means_something() -> None:
+    """One that no module of the semantics names would be read and ignored."""
+    folder = Path(semantics.__file__).parent
+    named = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
+    unread = [kind.__name__ for kind in get_args(tree.Clause) if not re.search(rf"\b{kind.__name__}\b", named)]
+    assert unread == []
