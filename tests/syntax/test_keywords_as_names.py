@@ -54,7 +54,7 @@ POSITIONS = {
     "strata": "property p { for each KW, KW\n among KW\n under KW }",
     "allow": "property p { allow KW -> KW -> KW\n baseline KW = KW\n privileged KW = KW\n require KW <= 2% }",
     "influence": "property p { measure influence of KW, (KW, KW in 0 .. 1) on KW\n require influence of KW on KW < 2 }",
-    "influence of a range": "property p { measure influence of KW in 0 .. 1 on KW, influence of KW in -KW .. 2 on KW }",
+    "influence of a range": "property p { measure influence of KW in 0 .. 1 on KW, influence of KW in -1 .. 2 on KW }",
 }
 
 
