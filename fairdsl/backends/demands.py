@@ -172,7 +172,7 @@ class Judge:
         of: Callable[[Variable], Between],
         count: int,
     ) -> Between:
-        term = self.asked.term(variable, self._attributes)
+        term = self.asked.term(variable)
         if isinstance(term, Magnitude):
             return sums(term.form, of, count).magnitude
         who, some = people[variable.who], rows[variable.who]
@@ -202,7 +202,7 @@ class Judge:
         """A tuple that rounding leaves open: first by exact sums of the same numbers, then by exact numbers."""
 
         def of(variable: Variable) -> tuple[Fraction, Fraction]:
-            term = self.asked.term(variable, self._attributes)
+            term = self.asked.term(variable)
             if isinstance(term, Magnitude):
                 return _magnitude([(factor, of(one)) for one, factor in term.form.terms], term.form.constant)
             number = known[variable]

@@ -8,6 +8,7 @@ scores, is such a formula too (:func:`formula_of`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -79,6 +80,8 @@ class Demanded:
     names: tuple[str, ...]
     models: tuple[str, ...]
     pair: Pair
+    #: How many the domain has: the variables behind them are the terms.
+    attributes: int
     terms: tuple[Term, ...]
     formula: Predicate
     given: Predicate = TRUE
@@ -98,9 +101,9 @@ class Demanded:
         """Whose variables there are."""
         return (Who.EACH,) if self.alone else (Who.A, Who.B)
 
-    def term(self, variable: Variable, attributes: int) -> Term | None:
-        """What a variable behind the ``attributes`` of the domain is; None for an attribute."""
-        return None if variable.attribute < attributes else self.terms[variable.attribute - attributes]
+    def term(self, variable: Variable) -> Term | None:
+        """What a variable behind those of the domain is; None for an attribute."""
+        return None if variable.attribute < self.attributes else self.terms[variable.attribute - self.attributes]
 
     @property
     def premise(self) -> Predicate:
@@ -119,8 +122,18 @@ class Demanded:
         """
         if self.alone:
             return None
-        named = {variable.who for part in (self.pair.pair_target, self.given) for variable in variables(part)}
+        parts = (self.pair.pair_target, self.given)
+        named = {who for part in parts for variable in variables(part) for who in self._named_by(variable)}
         return named.pop() if len(named) == 1 and Who.EACH not in named else None
+
+    def _named_by(self, variable: Variable) -> Iterator[Who]:
+        """Whose number it is: of an ``abs`` stands in its form whose."""
+        term = self.term(variable)
+        if isinstance(term, Magnitude):
+            for inner, _ in term.form.terms:
+                yield from self._named_by(inner)
+        else:
+            yield variable.who
 
     @property
     def of_individuals(self) -> bool:
@@ -141,4 +154,12 @@ def formula_of(pair: Pair, model: str, outcomes: int, attributes: int) -> Demand
             terms = (Score(model=0), Magnitude(form=apart))
             gap = Linear.of({Variable(attributes + 1): Fraction(1)}, -limit)
             formula, text = Compare(left=gap, relation=relation), f"abs(score(a) - score(b)) {relation.value} {limit}"
-    return Demanded(names=("a", "b"), models=(model,), pair=pair, terms=terms, formula=formula, text=text)
+    return Demanded(
+        names=("a", "b"),
+        models=(model,),
+        pair=pair,
+        attributes=attributes,
+        terms=terms,
+        formula=formula,
+        text=text,
+    )

@@ -109,7 +109,7 @@ def as_scores(predicate: Predicate, asked: Demanded, models: Sequence[Model], at
         half = Fraction(0)
         scores: dict[Variable, Fraction] = {}
         for variable, factor in atom.left.terms:
-            term = asked.term(variable, attributes)
+            term = asked.term(variable)
             if not isinstance(term, Probability):
                 return atom
             logits = models[term.model].logits

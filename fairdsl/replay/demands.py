@@ -64,7 +64,7 @@ class Exactly:
             return False
         constant, parts = flat.constant, list[tuple[Fraction, list[Fraction]]]()
         for variable, factor in flat.terms:
-            term = self._asked.term(variable, self._attributes)
+            term = self._asked.term(variable)
             if isinstance(term, Chance):
                 scores, decided = self.settled(term.model, people[variable.who])
                 outcome = outcome_of(term, self._problem.models[term.model], decided)
@@ -83,7 +83,7 @@ class Exactly:
     ) -> Linear | None:
         """The sum with each absolute value as what it is of; None where its sign stays open."""
         for variable, factor in form.terms:
-            term = self._asked.term(variable, self._attributes)
+            term = self._asked.term(variable)
             if isinstance(term, Magnitude):
                 low, high = between(term.form, of)
                 sign = 1 if low >= 0 else -1 if high <= 0 else 0
@@ -99,7 +99,7 @@ class Exactly:
         """Two fractions that each variable lies between."""
 
         def of(variable: Variable) -> Ends:
-            match self._asked.term(variable, self._attributes):
+            match self._asked.term(variable):
                 case None:
                     value = people[variable.who][variable.attribute]
                     return value, value
@@ -160,7 +160,7 @@ def breach(problem: Problem, people: Mapping[Who, Point], exactly: Exactly | Non
     used = {
         (term.model, variable.who)
         for variable in _all_variables(asked)
-        if isinstance(term := asked.term(variable, len(problem.domain.attributes)), Decision | Score | Chance)
+        if isinstance(term := asked.term(variable), Decision | Score | Chance)
     }
     return Breach(
         individuals=tuple(
@@ -210,7 +210,7 @@ def _in_files(
     plain = exactly.values(people)
 
     def of(variable: Variable) -> Ends:
-        term = asked.term(variable, len(problem.domain.attributes))
+        term = asked.term(variable)
         if isinstance(term, Magnitude):
             return _magnitude(term.form, of)
         if term is None or isinstance(term, Confidence) or (file := files[term.model]) is None:
@@ -274,9 +274,7 @@ def _distance(
     atom: Compare | Member, asked: Demanded, problem: Problem, of: Callable[[Variable], Ends]
 ) -> Fraction | None:
     """How far a comparison of numbers is from its border; outcomes have no distances."""
-    if isinstance(atom, Member) or any(
-        isinstance(asked.term(variable, len(problem.domain.attributes)), Decision) for variable, _ in atom.left.terms
-    ):
+    if isinstance(atom, Member) or any(isinstance(asked.term(variable), Decision) for variable, _ in atom.left.terms):
         return None
     low, high = between(atom.left, of)
     return abs(low) if low == high else None

@@ -55,6 +55,7 @@ class DemandWords:
             return f"For {self._anybody}{rows}, {told}."
         share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
         bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
+        bound = f",{bound}" if self._premises else bound  # what is before ends in "is"
         among = "" if self.question.alone else f"for {self._anybody} "
         return f"{share} {self._units} for which {among}{told}{bound}."
 
@@ -65,7 +66,7 @@ class DemandWords:
         for part in (asked.premise, asked.formula):
             for atom in atoms(part):
                 if isinstance(atom, Compare) and atom.relation not in (Relation.EQ, Relation.NE):
-                    terms = (asked.term(variable, len(self.domain.attributes)) for variable, _ in atom.left.terms)
+                    terms = (asked.term(variable) for variable, _ in atom.left.terms)
                     yield from (self.models[term.model] for term in terms if isinstance(term, Decision))
 
     @property

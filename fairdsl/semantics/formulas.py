@@ -86,6 +86,7 @@ class FormulaReader:
             names=tuple(name.text for name in self.compare.names),
             models=tuple(outputs.named),
             pair=replace(question, sure=()),
+            attributes=len(self.model.domain.attributes),
             terms=tuple(outputs.terms),
             formula=formula,
             given=conjoin(*both),

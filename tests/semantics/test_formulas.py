@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from marked_specs import assert_found_as_marked, each, findings
 
+import fairdsl
 from fairdsl.semantics import front_end
 from fairdsl.semantics.checked import CheckedProperty
+from fairdsl.verdict import Shares
 
 MODELS = """\
 domain Patient { oxygen : integer 50 .. 100  age : integer 0 .. 99  sex : category { f, m } }
@@ -119,3 +121,27 @@ def test_three_are_not_compared(tmp_path: Path) -> None:
 def test_an_order_that_is_not_written_is_asked_for(relation: str, tmp_path: Path) -> None:
     (finding,) = findings(two(f"old(a) {relation} old(b)"), tmp_path)
     assert "{ no < yes }" in (finding.help or "")
+
+
+@pytest.mark.parametrize(
+    ("target", "unit"),
+    [
+        ("among score(b) >= 2 * abs(score(b) - 1)", "an individual `b` that is asked about"),
+        ("among abs(abs(new.score(a)) - 3) <= 1", "an individual `a` that is asked about"),
+        ("among score(b) >= 0.5 * abs(score(a) - score(b))", "an assignment of all attributes but `s`"),
+    ],
+)
+def test_shares_are_of_the_one_whom_the_premise_names_in_magnitudes_too(target: str, unit: str) -> None:
+    spec = (
+        (
+            "domain P { x : integer 0 .. 3  s : boolean }\nprotected s\n"
+            "model m : P -> { no < yes }\n  score = x + 2 * s - 2\n  yes when score >= 0\n"
+            "model new : P -> { no < yes }\n  score = x\n  yes when score >= 2\n"
+            f"property p {{ compare a, b : P  differ in s  {target}  require share(m(a) = m(b)) >= 10% }}\n"
+        )
+        .replace("score(b)", "m.score(b)")
+        .replace("(score(a)", "(m.score(a)")
+    )
+    (found,) = fairdsl.check(spec, backend="enumerate").properties[0].demands
+    assert isinstance(found.verdict, Shares)
+    assert found.verdict.unit == unit

@@ -85,7 +85,7 @@ class Tuples:
                 return np.where(true, near, -near)
 
     def _number(self, variable: Variable) -> Floats:
-        term = self.asked.term(variable, self.members.shape[2])
+        term = self.asked.term(variable)
         if isinstance(term, Magnitude):
             return np.abs(self._total(term.form))
         who = self.places[variable.who]
@@ -104,7 +104,7 @@ class Tuples:
         if len(form.terms) != 1:
             return None
         ((variable, factor),) = form.terms
-        term, level = self.asked.term(variable, self.members.shape[2]), -form.constant / factor
+        term, level = self.asked.term(variable), -form.constant / factor
         if not isinstance(term, Chance) or not 0 < level < 1:
             return None
         odds = self.outputs[term.model].odds[term][:, self.places[variable.who]]
@@ -123,7 +123,7 @@ class Tuples:
         found = [
             self.outputs[term.model].margins[:, self.places[variable.who]]
             for variable in used
-            if isinstance(term := self.asked.term(variable, self.members.shape[2]), Decision)
+            if isinstance(term := self.asked.term(variable), Decision)
         ]
         return reduce(np.minimum, found) + _BORDER if found else None
 

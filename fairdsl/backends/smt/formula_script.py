@@ -94,10 +94,10 @@ class _Script:
             for atom in atoms(part):
                 for form in self._straight(atom.left) if isinstance(atom, Compare) else ():
                     for variable, factor in form.terms:
-                        if isinstance(self._asked.term(variable, self._attributes), Probability):
+                        if isinstance(self._asked.term(variable), Probability):
                             levels.setdefault(variable, set()).add(-form.constant / factor)
         for variable, known in levels.items():
-            term = self._asked.term(variable, self._attributes)
+            term = self._asked.term(variable)
             assert isinstance(term, Probability)
             symbol, score, logits = self._number(variable), self._score(term, variable), _logits(self._problem, term)
             yield f"(declare-const {symbol} Real)"
@@ -113,7 +113,7 @@ class _Script:
     def _straight(self, form: Linear) -> Iterator[Linear]:
         """The sums that a sum is without absolute values, and those that these are of."""
         for variable, factor in form.terms:
-            term = self._asked.term(variable, self._attributes)
+            term = self._asked.term(variable)
             if isinstance(term, Magnitude):
                 yield from self._straight(term.form)
                 for sign in (1, -1):
@@ -188,7 +188,7 @@ class _Script:
                 return terms.disjunction(f"(= {symbol} {terms.rational(value)})" for value in sorted(values))
             case Compare(left=left, relation=relation):
                 for variable, _ in left.terms:
-                    if isinstance(term := self._asked.term(variable, self._attributes), Confidence):
+                    if isinstance(term := self._asked.term(variable), Confidence):
                         return self._sure(variable, term, atom)
                 return _relation(self._sum(left), relation, Fraction(0))
 
@@ -198,7 +198,7 @@ class _Script:
         )
 
     def _number(self, variable: Variable) -> Term:
-        term = self._asked.term(variable, self._attributes)
+        term = self._asked.term(variable)
         if isinstance(term, Magnitude):
             inner = self._sum(term.form)
             return f"(ite (>= {inner} 0.0) {inner} (- {inner}))"

@@ -74,7 +74,7 @@ def breaking(problem: Problem) -> tuple[Problem, list[Way]]:
             for way in ways
             for form, _ in way.forms
             for variable, _ in form.terms
-            if asked.term(variable, len(problem.domain.attributes)) is None
+            if asked.term(variable) is None
         }
     )
     model = side_by_side(problem.models, attributes)
@@ -132,7 +132,7 @@ class _Ways:
                     return self._joined(each)
                 return self._few([way for ways in each for way in ways])
             case Member(variable=variable, values=values):
-                term = self._asked.term(variable, self._attributes)
+                term = self._asked.term(variable)
                 if not isinstance(term, Decision):
                     return [Broken(conditions=(predicate if wanted else Not(predicate),))]
                 return [
@@ -163,7 +163,7 @@ class _Ways:
     def _resolved(self, form: Linear) -> Iterator[tuple[Broken, Linear]]:
         """The sum without decisions and absolute values, and what is fixed for that."""
         for variable, factor in form.terms:
-            term = self._asked.term(variable, self._attributes)
+            term = self._asked.term(variable)
             rest = form - Linear.of({variable: factor})
             if isinstance(term, Decision):
                 for outcome in self._outcomes(term):
@@ -186,7 +186,7 @@ class _Ways:
 
     def _compared(self, way: Broken, form: Linear, relation: Relation) -> Iterator[Broken]:
         """The ways in which a sum of scores and attributes compares so with 0."""
-        if all(self._asked.term(variable, self._attributes) is None for variable, _ in form.terms):
+        if all(self._asked.term(variable) is None for variable, _ in form.terms):
             if form.terms:
                 yield replace(way, conditions=(*way.conditions, Compare(left=form, relation=relation)))
             elif relation.compares(form.constant, Fraction(0)):
@@ -203,7 +203,7 @@ class _Ways:
     def _chance_in(self, form: Linear) -> tuple[Variable, Chance] | None:
         """The one probability that a form is about."""
         for variable, _ in form.terms:
-            if isinstance(term := self._asked.term(variable, self._attributes), Chance):
+            if isinstance(term := self._asked.term(variable), Chance):
                 return variable, term
         return None
 
@@ -246,14 +246,13 @@ def beyond_scores(problem: Problem) -> bool:
 
     def named(form: Linear) -> Iterator[Variable]:
         for variable, _ in form.terms:
-            term = asked.term(variable, attributes)
+            term = asked.term(variable)
             yield from named(term.form) if isinstance(term, Magnitude) else (variable,)
 
     predicates = (as_scores(part, asked, problem.models, attributes) for part in (asked.premise, asked.formula))
     compared = (set(named(atom.left)) for part in predicates for atom in atoms(part) if isinstance(atom, Compare))
     return any(
-        len(each) > 1 and any(isinstance(asked.term(variable, attributes), Chance) for variable in each)
-        for each in compared
+        len(each) > 1 and any(isinstance(asked.term(variable), Chance) for variable in each) for each in compared
     )
 
 
@@ -317,7 +316,7 @@ class _Atoms:
 
     def _named(self, variable: Variable) -> str:
         who = dict(zip(self._asked.people, self._asked.names, strict=True))[variable.who]
-        term = self._asked.term(variable, len(self._problem.domain.attributes))
+        term = self._asked.term(variable)
         if isinstance(term, Score):
             model = f"{self._problem.models[term.model].name}." if len(self._problem.models) > 1 else ""
             return f"{model}score({who})"
@@ -326,7 +325,7 @@ class _Atoms:
     def _atom(self, form: Linear, *, strict: bool) -> Atom:
         rows = {True: [Fraction(0)] * self._width, False: [Fraction(0)] * self._width}
         for variable, factor in form.terms:
-            term = self._asked.term(variable, len(self._problem.domain.attributes))
+            term = self._asked.term(variable)
             assert term is None or isinstance(term, Score), "decisions and absolute values are resolved"
             at = self._place[variable.attribute] if term is None else self._first[term.model]
             rows[variable.who is not Who.B][at] += factor
