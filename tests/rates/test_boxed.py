@@ -22,7 +22,6 @@ from fairdsl.ir.population import Cell, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Threshold
 from fairdsl.metrics.subject import subject_of
-from fairdsl.prelude import metric_named
 from fairdsl.verdict import Reason, Value
 from tests import builders
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, network, points
@@ -118,7 +117,6 @@ def test_offers_and_refusals() -> None:
     factors = (normal.factors[0], factor(1, {(): Normal(mean=F(0), sd=F(1))}))
     refused = {
         "normal": asked(replace(normal, factors=factors), relu(2, [1, 1], out=[1]), 0),
-        "paths": replace(plain, question=replace(plain.question, metric=metric_named("path_specific_gap"))),
         "no population": replace(plain, population=None),
         "no favourable": replace(plain, model=replace(plain.model, favourable=None)),
     }

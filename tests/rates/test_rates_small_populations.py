@@ -96,7 +96,7 @@ def answered_in_this_way(
     rates = Rates()
     offer = rates.offer(problem)
     if isinstance(offer, Refusal):
-        others = ("cannot be listed", "paths of influence") if way is by_everybody else ()
+        others = ("cannot be listed",) if way is by_everybody else ()
         assert any(why in offer.why for why in ("irrational", *others)), way.__name__
         return
     verdict = rates.answer(problem, Facts(), Budget.of(20.0), Silent())

@@ -7,19 +7,22 @@ from contextlib import suppress
 from dataclasses import replace
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer
-from fairdsl.backends.groups import subjects_of
+from fairdsl.backends.groups import question_of
 from fairdsl.backends.rates.cover import Cover
-from fairdsl.backends.rates.enclosing import nothing
+from fairdsl.backends.rates.enclosing import notes_of_unknown, nothing, with_unknown
 from fairdsl.backends.rates.engine import TooManyError
 from fairdsl.backends.rates.heavy import Heavy
+from fairdsl.backends.rates.joints import set_to
 from fairdsl.clock import Deadline, Work, now, spend, until
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.joint import Bounds, Joint
+from fairdsl.ir.question import MOST_FAVOURED
+from fairdsl.metrics.hull import hull_of
+from fairdsl.metrics.joint import Bounds, Joint, Key
+from fairdsl.metrics.judged import judged
 from fairdsl.metrics.subject import Subject
-from fairdsl.metrics.value import decided, value_of
+from fairdsl.metrics.value import decided, most_favoured_groups, value_of
 from fairdsl.replay import rows_counted
-from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
+from fairdsl.verdict import Evidence, Judgement, Reason, Refused, Unknown, Value
 
 __all__ = ["Narrowing", "refined"]
 
@@ -83,16 +86,21 @@ class Narrowing:
         spend(_COMBINED, 1 + self.combinations - before)
 
     def joint(self) -> Joint:
-        """What is known by now: both enclose the same masses."""
+        """What is known by now: both enclose the same masses, beside which there is mass that nobody knows."""
         joint = self._cover.joint()
-        if self._heavy is None:
-            return joint
-        other = self._heavy.joint()
-        self._ahead = _open(joint) < _open(other)
-        return Joint(
-            favourable={key: _both(bounds, other.favourable[key]) for key, bounds in joint.favourable.items()},
-            total={key: _both(bounds, other.total[key]) for key, bounds in joint.total.items()},
-        )
+        if self._heavy is not None:
+            other = self._heavy.joint()
+            self._ahead = _open(joint) < _open(other)
+            joint = Joint(
+                favourable={key: _both(bounds, other.favourable[key]) for key, bounds in joint.favourable.items()},
+                total={key: _both(bounds, other.total[key]) for key, bounds in joint.total.items()},
+            )
+        return with_unknown(joint, self._subject)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why it is an enclosure, where that is no matter of boxes."""
+        return notes_of_unknown(self._subject)
 
 
 def _open(joint: Joint) -> float:
@@ -101,6 +109,106 @@ def _open(joint: Joint) -> float:
 
 def _both(one: Bounds, other: Bounds) -> Bounds:
     return Bounds(low=max(one.low, other.low), high=min(one.high, other.high))
+
+
+# --------------------------------------------------------------------------------------------------
+# What the boxes of a question say of its metric.
+#
+# The baseline of a path-specific gap may be the most favoured group. Boxes of people as they are say who that may be;
+# they narrow until it is one group, and beside those of every group that it may be once these are few, or nothing more
+# is found out. The metric is then the hull of all, so equally favoured groups are no reason to say nothing.
+
+#: So many groups at most are baselines before boxes have said all that they can.
+_FEW = 8
+
+
+class _Asked:
+    """Boxes by the baseline that they are about, all of which may be meant; one, without a name, where none is open."""
+
+    def __init__(self, problem: Problem, subjects: Sequence[Subject]) -> None:
+        self._problem, self._question = problem, question_of(problem)
+        assert problem.population is not None, "checked by the offer"
+        self._population = problem.population
+        self._counts = rows_counted(self._question, self._population, problem.model)
+        self._subjects = subjects
+        #: People as they are, where the baseline is the most favoured group of them.
+        self._people: Narrowing | None = None
+        self._by_baseline: dict[Key, list[Narrowing]] = {}
+        if self._question.baseline == MOST_FAVOURED:
+            self._people = Narrowing(subjects[0])
+        else:
+            self._by_baseline[()] = [Narrowing(subject) for subject in subjects]
+        self._weighed = False
+        self._joints: list[list[Joint]] = []
+
+    @property
+    def covers(self) -> list[Narrowing]:
+        """All that may narrow."""
+        found = [cover for covers in self._by_baseline.values() for cover in covers]
+        return found if self._people is None else [self._people, *found]
+
+    def by_weight(self) -> None:
+        """Go through combinations as well, from now on."""
+        self._weighed = True
+        for cover in self.covers:
+            cover.by_weight()
+
+    def look(self) -> None:
+        """Add up what is known, and begin with the baselines that it leaves."""
+        if self._people is not None:
+            found = most_favoured_groups(self._question, self._joint(self._people), self._population)
+            ended = self._people.finished or self._people.full
+            if len(found) <= _FEW or ended:
+                self._by_baseline = {key: self._by_baseline.get(key) or self._of(key) for key in found}
+            if len(found) == 1 or ended:
+                self._people = None
+        self._joints = [[self._joint(cover) for cover in covers] for covers in self._by_baseline.values()]
+
+    def _joint(self, cover: Narrowing) -> Joint:
+        return replace(cover.joint(), counts=self._counts)
+
+    def _of(self, baseline: Key) -> list[Narrowing]:
+        covers = [Narrowing(subject) for subject in set_to(self._subjects[0], self._question, baseline)]
+        if self._weighed:
+            for cover in covers:
+                cover.by_weight()
+        return covers
+
+    def value(self, reason: Reason | None) -> Value | Refused | Unknown:
+        """The metric as of the last look, and why it is no narrower."""
+        values: list[Value] = []
+        for joint, *without in self._joints:
+            found = value_of(
+                self._question,
+                joint,
+                self._population,
+                _evidence(self.covers),
+                without=without[0] if without else None,
+                reason=reason,
+            )
+            if isinstance(found, Refused):
+                return found
+            values.append(found)
+        return hull_of(values) if values else nothing(reason or Reason.INCOMPLETE, "who is favoured most is not known")
+
+    def settled(self, value: Value | Refused | Unknown) -> bool:
+        """Whether more boxes would change nothing that is asked for."""
+        if not isinstance(value, Value):
+            return isinstance(value, Refused)
+        threshold = self._problem.threshold
+        if len(self._joints) > 1 and threshold is not None and judged(value, threshold) is not Judgement.UNKNOWN:
+            return True
+        return self._people is None and all(
+            decided(
+                self._question,
+                threshold,
+                joint,
+                self._population,
+                without=without[0] if without else None,
+                value=value if len(self._joints) == 1 else None,
+            )
+            for joint, *without in self._joints
+        )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -120,6 +228,7 @@ _ADDED = Work("boxes added up", 0.1)
 
 def refined(
     problem: Problem,
+    subjects: Sequence[Subject],
     facts: Facts,
     budget: Budget,
     observer: Observer,
@@ -130,25 +239,19 @@ def refined(
     ``counting`` is another way to it, for a part of the time. Where its time ended it goes on later; where it ends
     without a number for another reason, there is no such way.
     """
-    question, population = problem.question, problem.population
-    assert isinstance(question, GroupMetric), "checked by the offer"
-    assert population is not None, "checked by the offer"
-    counts = rows_counted(question, population, problem.model)
-    covers = [Narrowing(subject) for subject in subjects_of(problem)]
+    asked = _Asked(problem, subjects)
     told = counted_at = now()
     pause, head, times = 0.0, _HEAD, _COUNTING
     while True:
         began = now()
-        joints = [replace(cover.joint(), counts=counts) for cover in covers]
+        asked.look()
+        covers = asked.covers
         spend(_ADDED, 1 + sum(cover.boxes for cover in covers))
-        without = joints[1] if len(joints) > 1 else None
         reason = _reason(covers, budget)
-        why = reason or Reason.TIMEOUT  # where the clock ends it before there is more
-        value = value_of(question, joints[0], population, _evidence(covers), without=without, reason=why)
+        value = asked.value(reason or Reason.TIMEOUT)  # where the clock ends it before there is more
         facts.so_far = value
-        settled = decided(question, problem.threshold, joints[0], population, without=without, value=value)
-        if settled or facts.decided_by(value):
-            return value_of(question, joints[0], population, _evidence(covers), without=without)
+        if asked.settled(value) or facts.decided_by(value):
+            return asked.value(None)
         if reason is Reason.TIMEOUT:
             ended = now()
             budget = yield value
@@ -167,8 +270,7 @@ def refined(
                 return found
             if found.reason is not Reason.TIMEOUT:
                 counting = None
-            for cover in covers:
-                cover.by_weight()
+            asked.by_weight()
         pause = _BETWEEN * (now() - began)
         _improve(covers, began + pause, budget)
 
@@ -204,10 +306,12 @@ def _evidence(covers: Sequence[Narrowing]) -> Evidence:
     alone = f", and of {people:,} combinations of values one by one" if people else ""
     heavy = sum(cover.combinations for cover in covers)
     beside = f", and of {heavy:,} combinations of classes, the heaviest first" if heavy else ""
-    return Evidence(backend="rates", method=f"masses of {sum(cover.boxes for cover in covers):,} boxes{alone}{beside}")
+    notes = tuple(dict.fromkeys(note for cover in covers for note in cover.notes))
+    method = f"masses of {sum(cover.boxes for cover in covers):,} boxes{alone}{beside}"
+    return Evidence(backend="rates", method=method, notes=notes)
 
 
-def _so_far(value: Value | Refused, covers: Sequence[Narrowing]) -> str:
+def _so_far(value: Value | Refused | Unknown, covers: Sequence[Narrowing]) -> str:
     boxes = f"{sum(cover.boxes for cover in covers):,} boxes"
     if not isinstance(value, Value) or not value.defined:
         return boxes

@@ -22,7 +22,17 @@ from fairdsl.metrics.value import decided, value_of
 from fairdsl.numerics.tables import joined, whole_table, without
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
-__all__ = ["BACKEND", "AllowingForUnknown", "Asked", "Enclosing", "allowing_for_unknown", "nothing", "only_read"]
+__all__ = [
+    "BACKEND",
+    "AllowingForUnknown",
+    "Asked",
+    "Enclosing",
+    "allowing_for_unknown",
+    "notes_of_unknown",
+    "nothing",
+    "only_read",
+    "with_unknown",
+]
 
 #: The name of the backend that computes rates of groups.
 BACKEND = "rates"
@@ -202,7 +212,7 @@ class AllowingForUnknown:
     def joint(self) -> Joint | None:
         """Wider by the mass of which nothing is known."""
         joint = self.known.joint
-        return joint if joint is None or not self.subject.unknown else _with_unknown(joint, self.subject)
+        return joint if joint is None else with_unknown(joint, self.subject)
 
     @property
     def exact(self) -> bool:
@@ -217,22 +227,29 @@ class AllowingForUnknown:
     @property
     def notes(self) -> tuple[str, ...]:
         """Also how much that mass is."""
-        most = max(self.subject.unknown.values(), default=None)
-        if most is None:
-            return self.known.notes
-        part = f"up to {show_number(Fraction(ceil(most * 10**4), 100))}% of a group"
-        return (*self.known.notes, f"{part} have parents that no row has, and of these any decision is allowed for")
+        return (*self.known.notes, *notes_of_unknown(self.subject))
 
     def improve(self) -> bool:
         """One step of the rest."""
         return self.known.improve()
 
 
-def _with_unknown(joint: Joint, subject: Subject) -> Joint:
-    """The columns that are set come first in keys.
+def notes_of_unknown(subject: Subject) -> tuple[str, ...]:
+    """How much of a group nothing is known of; nothing is said where that is nobody."""
+    if not subject.unknown:
+        return ()
+    part = f"up to {show_number(Fraction(ceil(max(subject.unknown.values()) * 10**4), 100))}% of a group"
+    return (f"{part} have parents that no row has, and of these any decision is allowed for",)
 
-    Where there is nothing else in a key, and no condition, each group is whole whatever becomes of whom.
+
+def with_unknown(joint: Joint, subject: Subject) -> Joint:
+    """A joint of those of whom something is known, wider by the mass of all others.
+
+    The columns that are set come first in keys. Where there is nothing else in a key, and no condition, each group is
+    whole whatever becomes of whom.
     """
+    if not subject.unknown:
+        return joint
     across = len(next(iter(subject.unknown)))
     everybody = len(subject.keys) == across and subject.condition == TRUE
     favourable, total = dict(joint.favourable), dict(joint.total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends import groups
 from fairdsl.backends.contract import Refusal
-from fairdsl.backends.groups import question_of, subjects_of
+from fairdsl.backends.groups import question_of
 from fairdsl.backends.rates.arithmetic import TangledError, distribution_of
 from fairdsl.backends.rates.boxes import width_of
 from fairdsl.ir.domain import Attribute
@@ -76,22 +76,20 @@ def _of_groups(question: GroupMetric, network: Network) -> Refusal | None:
 _KEYS, _WIDTH = 1 << 12, 1 << 22
 
 
-def refusal_of_boxes(problem: Problem) -> Refusal | None:
+def refusal_of_boxes(problem: Problem, subjects: Iterable[Subject]) -> Refusal | None:
     """Why no boxes can be weighed; None where they can."""
     question, model = question_of(problem), problem.model
-    if question.metric.rate.along_paths:
-        return Refusal(why="paths of influence are not treated by boxes", span=question.span)
     if model.beside and not only_decides(model):
         return Refusal(why="boxes are bounded for one outcome of trees, and the rate is of several", span=question.span)
-    for subject in subjects_of(problem):
+    for subject in subjects:
         network = subject.network
         keys = prod(len(network.cells[column]) for column in subject.keys)
         if keys > _KEYS:
             return Refusal(why=f"there are {keys:,} groups", span=question.span)
         columns = looked_at(subject)
-        for column in sorted(columns):
-            if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
-                attribute = network.columns[column]
+        for factor in network.factors:
+            if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
+                attribute = network.columns[factor.column]
                 name = f"`{attribute.name}` has a normal distribution"
                 why = f"{name}, whose masses are irrational: write pieces `uniform(low, high)`"
                 return Refusal(why=why, span=attribute.span)
@@ -123,15 +121,13 @@ def only_decides(model: Model) -> bool:
     return model.opaque is not None or not model.rational or (bool(model.beside) and not has_states(model))
 
 
-def refusal_of_people(problem: Problem) -> Refusal | None:
+def refusal_of_people(problem: Problem, subjects: Iterable[Subject]) -> Refusal | None:
     """Why not everybody can be decided; None where it is so few that they can."""
     model, question = problem.model, question_of(problem)
-    if question.metric.rate.along_paths:
-        return Refusal(why="paths of influence are not treated of models that are only evaluated", span=question.span)
     box = isinstance(model.opaque, BlackBox)
-    if box and question.influence:
+    if box and (question.influence or any(end is None for _, end in question.allowed)):
         return Refusal(why="a black box cannot be asked with two values of one column", span=model.span)
-    for subject in subjects_of(problem):
+    for subject in subjects:
         for column in sorted(looked_at(subject)):
             attribute = subject.network.columns[column]
             if attribute.values is None:
@@ -145,9 +141,9 @@ def refusal_of_people(problem: Problem) -> Refusal | None:
     return None
 
 
-def people_in_words(problem: Problem) -> str:
+def people_in_words(subjects: Iterable[Subject]) -> str:
     """How many people are decided."""
-    count = sum(_people(subject) for subject in subjects_of(problem))
+    count = sum(map(_people, subjects))
     return f"the model is only evaluated, and there are at most {count:,} people"
 
 

@@ -99,10 +99,10 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     """The joints of a question that the gate lets pass; states are counted, if little work does it."""
     model, subjects = problem.model, subjects_of(problem)
     if only_decides(model):
-        refusal = refusal_of_people(problem) or refusal_of_boxes(problem)
-        return refusal or Joints(subjects=subjects, boxed=True, uncounted=people_in_words(problem))
+        refusal = refusal_of_people(problem, subjects) or refusal_of_boxes(problem, subjects)
+        return refusal or Joints(subjects=subjects, boxed=True, uncounted=people_in_words(subjects))
     if not has_states(model):
-        refusal = refusal_of_boxes(problem)
+        refusal = refusal_of_boxes(problem, subjects)
         return refusal or Joints(subjects=subjects, boxed=True, uncounted="the model has hidden units")
     refusal = refusal_of_sum(problem)
     alone = isinstance(model.rule, ByThreshold) and _reads_columns_alone(model)
@@ -119,7 +119,7 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     if refusal is None:
         return Joints(subjects=subjects)
     refusal = refusal if alone else found
-    if refusal_of_boxes(problem) is None:
+    if refusal_of_boxes(problem, subjects) is None:
         return Joints(subjects=subjects, boxed=True, uncounted=refusal.why, fits=0)
     return refusal
 
@@ -141,7 +141,7 @@ def _of_states(problem: Problem, subjects: tuple[Subject, ...], *, summed: bool)
             each.within(FIRST)
     except TooManyError as error:
         single = all(each.single for each in each_way)
-        boxed = refusal_of_boxes(problem) is None
+        boxed = refusal_of_boxes(problem, subjects) is None
         if summed and not single and (problem.model.ensemble is None or not boxed):
             return Joints(subjects=subjects)
         fits = 2 if single else int(all(map(adds_trees, subjects)))  # nobody else is better at one large list

@@ -200,7 +200,7 @@ class Rates:
         try:
             if joints.boxed:
                 counting = None if joints.ways is None else partial(_counted, problem, joints, facts, budget, observer)
-                return (yield from refined(problem, facts, budget, observer, counting))
+                return (yield from refined(problem, joints.subjects, facts, budget, observer, counting))
             return _answered(problem, joints, facts, budget, observer)
         except (OpenError, TangledError, LargeError, TooManyError) as error:
             return nothing(Reason.MEMORY_OUT, str(error))
