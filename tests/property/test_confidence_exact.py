@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.smt import worklist
-from fairdsl.backends.smt.atoms import sure_of, tangent
+from fairdsl.backends.smt.atoms import Surely, sure_of
 from fairdsl.backends.smt.cases import Case, refined
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.model import ByHighest, Logits, Model
@@ -85,8 +85,12 @@ def test_conditions_are_necessary_and_tangents_tight(scores: list[Fraction], dat
     true = confidence(rule, point(0))
     enough = sure_enough(Pair(differ=(0,), mode="any", sure=(wanted,)), true, true)
     elsewhere = data.draw(st.lists(RATIONAL, min_size=len(scores), max_size=len(scores)))
-    here = tangent(rule, outcome, wanted, scores, of_a=True)
-    atoms = (*sure_of(rule, outcome, (wanted,), of_a=True), here, tangent(rule, outcome, wanted, elsewhere, of_a=True))
+    here = Surely(rule, outcome, wanted, 0, len(scores)).cut(scores, ())
+    atoms = (
+        *sure_of(rule, outcome, (wanted,), of_a=True),
+        here,
+        Surely(rule, outcome, wanted, 0, len(scores)).cut(elsewhere, ()),
+    )
     none = [Fraction(0)] * len(scores)
     assert not enough or all(atom.met(scores, none) for atom in atoms)
     assert enough or true > wanted.level - Fraction(1, 100) or not here.met(scores, none)

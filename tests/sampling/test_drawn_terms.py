@@ -104,13 +104,13 @@ def test_the_interval_is_that_of_the_closer_inequality(numbers: list[int], confi
 
 
 def test_an_influence_needs_ends_and_says_how_to_give_some() -> None:
-    """Of debts of 3 on average those over 50 are cut off; then the influence is a number."""
+    """Of debts that may be any number, those that a range states; then the influence is a number."""
     demand = "measure influence of debt on acceptance_rate"
     law = "sex  : table { female : 0.5, male : 0.5 }\n  age  : uniform(0, 99)\n  debt : normal(3, 10)"
     with pytest.raises(fairdsl.SpecError, match="`debt` is unbounded") as refused:
         demanded(demand, law=law, of="real", backend=None)
-    assert "what lies outside is cut off" in str(refused.value)
-    found = demanded(demand, law=f"{law} truncated", of="real -50 .. 50", backend=None)
+    assert "`influence of debt in 0 .. 100 on ...`" in str(refused.value)
+    found = demanded(demand.replace("debt on", "debt in -50 .. 50 on"), law=law, of="real", backend=None)
     assert found.judgement.value == "measured"
 
 
