@@ -6,7 +6,7 @@ A format prints every document; only text needs to know how, and a command gives
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -95,11 +95,13 @@ def printer_option(command: _Command) -> _Command:
     return command
 
 
-def print_findings(findings: Sequence[Diagnostic], *, more: bool = True) -> None:
-    """Findings on standard error, with a blank line where ``more`` follows."""
+def print_findings(
+    findings: Sequence[Diagnostic], *, more: bool = True, explained: Collection[Diagnostic] = ()
+) -> None:
+    """Findings on standard error, with a blank line where ``more`` follows; those ``explained`` before in brief."""
     if findings:
         style = error_style()
-        text = render(findings, colour=style.colour, unicode=style.unicode, width=style.width)
+        text = render(findings, colour=style.colour, unicode=style.unicode, width=style.width, explained=explained)
         click.echo(text, err=True, nl=more)
 
 

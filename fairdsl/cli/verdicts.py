@@ -75,5 +75,5 @@ class Verdicts:
         new = [finding for finding in findings if finding not in self._found]
         if not new:
             return
+        print_findings(new, more=more, explained=self._found)
         self._found.update(new)
-        print_findings(new, more=more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from fairdsl.diagnostics.model import Diagnostic, Edit, Label, Severity
 from fairdsl.diagnostics.snippet import Gutter, excerpt
@@ -28,16 +28,20 @@ def render(
     unicode: bool = True,
     width: int = 100,
     closing: bool = True,
+    explained: Collection[Diagnostic] = (),
 ) -> str:
     """The diagnostics in their order and, if ``closing``, a line that counts them.
 
-    Warnings of one code are folded into the first of them; of very many findings the first ones are printed. The text
-    ends in a line break unless there is nothing to say.
+    Warnings of one code are folded into the first of them. One that only repeats why and help of what was ``explained``
+    before has its place and its notes alone. Of very many findings the first ones are printed. The text ends in a line
+    break unless there is nothing to say.
     """
     found = tuple(diagnostics)
     style = Style(colour=colour, unicode=unicode, width=max(width, 40))
     folded = list(_folded(found))
-    blocks = ["\n".join(_block(first, others, style)) for first, others in folded[:_SHOWN]]
+    blocks = [
+        "\n".join(_block(first, others, style, brief=_repeats(first, explained))) for first, others in folded[:_SHOWN]
+    ]
     if len(folded) > _SHOWN:
         blocks.append(f"... and {len(folded) - _SHOWN:,} more")
     if closing and found:
@@ -65,20 +69,31 @@ def _folded(diagnostics: Sequence[Diagnostic]) -> Iterator[tuple[Diagnostic, lis
             yield diagnostic, [other for other in same if other is not diagnostic]
 
 
-def _block(diagnostic: Diagnostic, folded: Sequence[Diagnostic], style: Style) -> Iterator[str]:
-    """All lines of one diagnostic."""
+def _repeats(diagnostic: Diagnostic, explained: Collection[Diagnostic]) -> bool:
+    """Whether a warning has nothing but its place and its notes to add to one that was explained."""
+    if diagnostic.severity is Severity.ERROR or diagnostic.fix or diagnostic.secondary:
+        return False
+    said = (diagnostic.code, diagnostic.why, diagnostic.help)
+    return any((other.code, other.why, other.help) == said for other in explained)
+
+
+def _block(diagnostic: Diagnostic, folded: Sequence[Diagnostic], style: Style, *, brief: bool) -> Iterator[str]:
+    """All lines of one diagnostic; ``brief`` leaves out excerpt, why and help."""
     labels = _signed(diagnostic)
     edits = [diagnostic.fix.span] if diagnostic.fix else []
     gutter = Gutter.of([*(label.span for label, _, _ in labels), *edits], style)
     yield from _heading(diagnostic, style)
-    yield from _places(labels, gutter)
-    for key, text in (("why", diagnostic.why), ("help", diagnostic.help)):
+    if not brief:
+        yield from _places(labels, gutter)
+    elif diagnostic.primary is not None:
+        yield gutter.arrow("-->", _place(diagnostic.primary.span, style))
+    for key, text in (("why", None if brief else diagnostic.why), ("help", None if brief else diagnostic.help)):
         if key == "help":
             for note in diagnostic.notes:
                 yield from _note("", note, gutter)
         if text:
             yield from _note(key, text, gutter)
-    if diagnostic.fix is not None:
+    if diagnostic.fix is not None and not brief:
         if diagnostic.help is None:
             yield from _note("help", "write instead", gutter)
         yield from _replacement(diagnostic.fix, gutter)

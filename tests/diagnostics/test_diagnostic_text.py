@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import dedent
 
 from fairdsl.diagnostics import Diagnostic, Edit, Label
@@ -254,3 +255,27 @@ def test_what_stands_in_backticks_is_kept_together() -> None:
     assert render([diagnostic], width=50, closing=False).endswith(
         "    = help: write for instance this:\n            `decide by highest score`\n"
     )
+
+
+def test_a_warning_that_was_explained_has_its_place_and_its_notes_alone() -> None:
+    first = Diagnostic(
+        code="W0808",
+        title="1 rate rests on few rows",
+        primary=Label(span(GERMAN, "sex"), "here"),
+        notes=("sex = f: 3 rows",),
+        why="chance",
+        help="exclude them",
+    )
+    again = replace(first, title="2 rates rest on few rows", notes=("sex = f: 3 rows", "sex = m: 4 rows"))
+    assert render([again], closing=False, explained=[first]) == block(
+        """\
+        warning[W0808]: 2 rates rest on few rows
+           --> german.fair:4:3
+            = sex = f: 3 rows
+            = sex = m: 4 rows
+        """
+    )
+    # Whatever says more than that is printed whole, and so is every error.
+    mended = replace(again, fix=Edit(span(GERMAN, "sex"), "gender"))
+    for other in (replace(again, help="draw more"), replace(again, why="luck"), mended, replace(again, code="E0203")):
+        assert render([other], explained=[first]) == render([other])
