@@ -6,7 +6,7 @@ A format prints every document; only text needs to know how, and a command gives
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ import click
 from fairdsl.cli.guard import code_of, write_whole
 from fairdsl.cli.terminal import error_style
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.diagnostics.text import render
+from fairdsl.diagnostics.text import render, render_repeated
 
 __all__ = ["PRINTERS", "Printer", "print_findings", "printer_option"]
 
@@ -95,14 +95,19 @@ def printer_option(command: _Command) -> _Command:
     return command
 
 
-def print_findings(
-    findings: Sequence[Diagnostic], *, more: bool = True, explained: Collection[Diagnostic] = ()
-) -> None:
-    """Findings on standard error, with a blank line where ``more`` follows; those ``explained`` before in brief."""
+def print_findings(findings: Sequence[Diagnostic], *, more: bool = True) -> None:
+    """Findings on standard error, with a blank line where ``more`` follows."""
     if findings:
         style = error_style()
-        text = render(findings, colour=style.colour, unicode=style.unicode, width=style.width, explained=explained)
+        text = render(findings, colour=style.colour, unicode=style.unicode, width=style.width)
         click.echo(text, err=True, nl=more)
+
+
+def print_repeated(findings: Sequence[Diagnostic]) -> None:
+    """Warnings that were explained before, in brief and on standard error."""
+    if findings:
+        style = error_style()
+        click.echo(render_repeated(findings, colour=style.colour, unicode=style.unicode, width=style.width), err=True)
 
 
 def _unprinted(_: Written) -> None:

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 import click
 
-from fairdsl.cli.printing import print_findings
+from fairdsl.cli.printing import print_findings, print_repeated
 from fairdsl.cli.progress import Watcher
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import Diagnostic, Severity
+from fairdsl.diagnostics.text import repeats
 from fairdsl.report.model import PropertyReport, Report
 from fairdsl.report.text import Page
 
@@ -23,13 +24,15 @@ __all__ = ["Verdicts"]
 class Verdicts:
     """Prints a report block by block (``report.listener.Listener``), and at the end what was not printed yet.
 
-    What is wrong with the spec goes to standard error, before what it is about.
+    What is wrong with the spec goes to standard error, before what it is about; warnings that only repeat one are
+    counted at the end.
     """
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self._page: Page | None = None
         self._found: set[Diagnostic] = set()
+        self._again: list[Diagnostic] = []
         self._printed: set[str] = set()
 
     def begun(self, report: Report, properties: Sequence[str]) -> None:
@@ -68,12 +71,13 @@ class Verdicts:
             self.answered(item, ())
         assert self._page is not None, "it has begun"
         self._find(report.diagnostics, more=True)
+        print_repeated(self._again)
         click.echo("\n" + self._page.summary(report), nl=False)
 
     def _find(self, findings: Sequence[Diagnostic], *, more: bool) -> None:
-        """Print the findings that are new, with a blank line where ``more`` follows."""
+        """Print the findings that are new, with a blank line where ``more`` follows; those that repeat one wait."""
         new = [finding for finding in findings if finding not in self._found]
-        if not new:
-            return
-        print_findings(new, more=more, explained=self._found)
+        told = [finding for finding in new if not repeats(finding, self._found)]
+        self._again += [finding for finding in new if repeats(finding, self._found)]
         self._found.update(new)
+        print_findings(told, more=more)

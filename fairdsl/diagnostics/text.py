@@ -9,7 +9,7 @@ from fairdsl.diagnostics.snippet import Gutter, excerpt
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["render", "summary"]
+__all__ = ["render", "render_repeated", "repeats", "summary"]
 
 #: How many of several warnings of one kind are named under the first.
 _NAMED = 3
@@ -28,25 +28,41 @@ def render(
     unicode: bool = True,
     width: int = 100,
     closing: bool = True,
-    explained: Collection[Diagnostic] = (),
 ) -> str:
     """The diagnostics in their order and, if ``closing``, a line that counts them.
 
-    Warnings of one code are folded into the first of them. One that only repeats why and help of what was ``explained``
-    before has its place and its notes alone. Of very many findings the first ones are printed. The text ends in a line
-    break unless there is nothing to say.
+    Warnings of one code are folded into the first of them. Of very many findings the first ones are printed. The text
+    ends in a line break unless there is nothing to say.
     """
     found = tuple(diagnostics)
     style = Style(colour=colour, unicode=unicode, width=max(width, 40))
     folded = list(_folded(found))
-    blocks = [
-        "\n".join(_block(first, others, style, brief=_repeats(first, explained))) for first, others in folded[:_SHOWN]
-    ]
+    blocks = ["\n".join(_block(first, others, style)) for first, others in folded[:_SHOWN]]
     if len(folded) > _SHOWN:
         blocks.append(f"... and {len(folded) - _SHOWN:,} more")
     if closing and found:
         blocks.append(style.paint(summary(found), Paint.BOLD))
     return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def repeats(diagnostic: Diagnostic, explained: Collection[Diagnostic]) -> bool:
+    """Whether a warning has nothing but its place and its notes to add to one that was explained."""
+    if diagnostic.severity is Severity.ERROR or diagnostic.fix or diagnostic.secondary:
+        return False
+    said = (diagnostic.code, diagnostic.why, diagnostic.help)
+    return any((other.code, other.why, other.help) == said for other in explained)
+
+
+def render_repeated(diagnostics: Sequence[Diagnostic], *, colour: bool, unicode: bool, width: int) -> str:
+    """Warnings that repeat what was explained before: of each code how many there are, and the first few in a line."""
+    style, blocks = Style(colour=colour, unicode=unicode, width=max(width, 40)), []
+    for first, others in _folded(diagnostics):
+        every = [first, *others]
+        title = f"found {len(every)} more time{'s' if others else ''}, for the reason explained above"
+        gutter = Gutter.of([each.primary.span for each in every if each.primary is not None], style)
+        lines = [*_heading(first, style, title), *_also(every, gutter)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
 
 
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
@@ -69,40 +85,29 @@ def _folded(diagnostics: Sequence[Diagnostic]) -> Iterator[tuple[Diagnostic, lis
             yield diagnostic, [other for other in same if other is not diagnostic]
 
 
-def _repeats(diagnostic: Diagnostic, explained: Collection[Diagnostic]) -> bool:
-    """Whether a warning has nothing but its place and its notes to add to one that was explained."""
-    if diagnostic.severity is Severity.ERROR or diagnostic.fix or diagnostic.secondary:
-        return False
-    said = (diagnostic.code, diagnostic.why, diagnostic.help)
-    return any((other.code, other.why, other.help) == said for other in explained)
-
-
-def _block(diagnostic: Diagnostic, folded: Sequence[Diagnostic], style: Style, *, brief: bool) -> Iterator[str]:
-    """All lines of one diagnostic; ``brief`` leaves out excerpt, why and help."""
+def _block(diagnostic: Diagnostic, folded: Sequence[Diagnostic], style: Style) -> Iterator[str]:
+    """All lines of one diagnostic."""
     labels = _signed(diagnostic)
     edits = [diagnostic.fix.span] if diagnostic.fix else []
     gutter = Gutter.of([*(label.span for label, _, _ in labels), *edits], style)
-    yield from _heading(diagnostic, style)
-    if not brief:
-        yield from _places(labels, gutter)
-    elif diagnostic.primary is not None:
-        yield gutter.arrow("-->", _place(diagnostic.primary.span, style))
-    for key, text in (("why", None if brief else diagnostic.why), ("help", None if brief else diagnostic.help)):
+    yield from _heading(diagnostic, style, diagnostic.title)
+    yield from _places(labels, gutter)
+    for key, text in (("why", diagnostic.why), ("help", diagnostic.help)):
         if key == "help":
             for note in diagnostic.notes:
                 yield from _note("", note, gutter)
         if text:
             yield from _note(key, text, gutter)
-    if diagnostic.fix is not None and not brief:
+    if diagnostic.fix is not None:
         if diagnostic.help is None:
             yield from _note("help", "write instead", gutter)
         yield from _replacement(diagnostic.fix, gutter)
     yield from _also(folded, gutter)
 
 
-def _heading(diagnostic: Diagnostic, style: Style) -> Iterator[str]:
+def _heading(diagnostic: Diagnostic, style: Style, title: str) -> Iterator[str]:
     kind = f"{diagnostic.severity.value}[{diagnostic.code}]"
-    lines = wrap(f"{kind}: {style.shown(diagnostic.title)}", style.width, indent="  ")
+    lines = wrap(f"{kind}: {style.shown(title)}", style.width, indent="  ")
     paint = _PAINTS[diagnostic.severity]
     for number, line in enumerate(lines):
         if number:

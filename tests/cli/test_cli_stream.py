@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import fairdsl
+from fairdsl.cli.app import cli
 from fairdsl.codec import plain
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.report.model import PropertyReport, Report
@@ -86,3 +88,30 @@ def test_a_pipe_has_each_verdict_when_it_is_known(spec: Path) -> None:
             assert process.poll() is None, "the search has all the time that is left"
         finally:
             process.kill()
+
+
+def test_a_warning_of_many_properties_is_explained_once_and_then_counted(tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("age,sex\n" + "30,f\n40,m\n" * 5, encoding="utf-8")
+    (tmp_path / "few.fair").write_text(FEW, encoding="utf-8")
+    said = CliRunner().invoke(cli, ["check", "--no-cache", str(tmp_path / "few.fair")])
+    assert said.stderr.count("= why: ") == said.stderr.count("= help: ") == 1
+    assert said.stderr.count("warning[W0808]") == 2
+    assert "found 2 more times" in said.stderr
+
+
+FEW = """\
+fair 1
+domain D {
+  age : integer 18 .. 90
+  sex : category { f, m }
+}
+protected sex
+model m : D -> { no, yes }
+  yes when age >= 35
+  favourable yes
+distribution few over D
+  empirical from "few.csv"
+property gap { model m  across sex  under few  measure demographic_parity_difference }
+property ratio { model m  across sex  under few  measure impact_ratio }
+property rates { model m  across sex  under few  measure acceptance_rate }
+"""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from textwrap import dedent
 
 from fairdsl.diagnostics import Diagnostic, Edit, Label
-from fairdsl.diagnostics.text import render, summary
+from fairdsl.diagnostics.text import render, render_repeated, repeats, summary
 from fairdsl.source import SourceFile, Span
 
 GERMAN = SourceFile("german.fair", "## x\n\ndomain Applicant {\n  sex : boolean\n}\n")
@@ -257,7 +257,7 @@ def test_what_stands_in_backticks_is_kept_together() -> None:
     )
 
 
-def test_a_warning_that_was_explained_has_its_place_and_its_notes_alone() -> None:
+def test_warnings_that_repeat_one_are_counted() -> None:
     first = Diagnostic(
         code="W0808",
         title="1 rate rests on few rows",
@@ -267,15 +267,16 @@ def test_a_warning_that_was_explained_has_its_place_and_its_notes_alone() -> Non
         help="exclude them",
     )
     again = replace(first, title="2 rates rest on few rows", notes=("sex = f: 3 rows", "sex = m: 4 rows"))
-    assert render([again], closing=False, explained=[first]) == block(
+    assert repeats(again, [first])
+    assert render_repeated([again, first], colour=False, unicode=True, width=100) == block(
         """\
-        warning[W0808]: 2 rates rest on few rows
-           --> german.fair:4:3
-            = sex = f: 3 rows
-            = sex = m: 4 rows
+        warning[W0808]: found 2 more times, for the reason explained above
+            = also: german.fair:4:3: 2 rates rest on few rows
+            = also: german.fair:4:3: 1 rate rests on few rows
         """
     )
-    # Whatever says more than that is printed whole, and so is every error.
+    # Whatever says more than that repeats nothing, and neither does an error.
     mended = replace(again, fix=Edit(span(GERMAN, "sex"), "gender"))
     for other in (replace(again, help="draw more"), replace(again, why="luck"), mended, replace(again, code="E0203")):
-        assert render([other], explained=[first]) == render([other])
+        assert not repeats(other, [first])
+    assert not repeats(again, [])
