@@ -1,4 +1,4 @@
-"""Confidence intervals of a proportion: Clopper and Pearson's, rounded outward.
+"""Confidence intervals of a proportion, Clopper and Pearson's, and of what two paired ones differ by, rounded outward.
 
 The bounds solve equations in the binomial distribution's tails (Clopper and Pearson, Biometrika 26, 1934),
 so the interval contains the proportion at least as often as it says, for every size of the sample.
@@ -10,10 +10,12 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, lgamma, log, log1p, nextafter, ulp
 
-__all__ = ["clopper_pearson", "upper_tail"]
+__all__ = ["clopper_pearson", "paired_difference", "upper_tail"]
 
 #: The equations are solved for a tail smaller by this factor: more than the error of evaluating it.
 _MARGIN = 1e-6
+#: The part of what an interval of paired trials may miss that is for how many of them change.
+_CHANGED = 0.1
 _STEPS, _TERMS, _PRECISION, _TINY = 200, 100_000, 1e-14, 1e-300
 
 
@@ -25,6 +27,22 @@ def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[Fraction
     tail = (1 - confidence) / 2 * (1 - _MARGIN)
     # That few hits are as unlikely as that many misses, so the upper bound is the misses' lower one, mirrored.
     return _lower(hits, trials, tail), 1 - _lower(trials - hits, trials, tail)
+
+
+def paired_difference(gained: int, lost: int, trials: int, confidence: float) -> tuple[Fraction, Fraction]:
+    """An interval for p - q with at least that probability, where the same trials hit or miss twice.
+
+    p is the probability of a hit the second time alone, which was seen ``gained`` times, q that of one the first time
+    alone, ``lost`` times. Of those that change, p / (p + q) are gained: a proportion as given how many change, which
+    is McNemar's argument (Psychometrika 12, 1947), so p - q = (p + q) (2 p / (p + q) - 1) lies between the products
+    of the two intervals. Both hold at once (the union bound), most of what they may miss being left to the second one.
+    """
+    changed, missed = gained + lost, 1 - confidence
+    low, high = clopper_pearson(changed, trials, 1 - missed * _CHANGED)
+    if not changed:
+        return -high, high
+    least, most = (2 * end - 1 for end in clopper_pearson(gained, changed, 1 - missed * (1 - _CHANGED)))
+    return least * (low if least > 0 else high), most * (high if most > 0 else low)
 
 
 def _lower(hits: int, trials: int, tail: float) -> Fraction:

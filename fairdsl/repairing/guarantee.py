@@ -31,7 +31,7 @@ from fairdsl.options.commands import Guarantee, Vote
 from fairdsl.repairing import errors
 from fairdsl.repairing.result import CheckedProperty, Compared, checked_by
 from fairdsl.repairing.subject import Rows, Subject, checked_file, subject_of
-from fairdsl.repairing.wording import row, verdicts, with_interval
+from fairdsl.repairing.wording import points, row, verdicts, with_interval
 from fairdsl.report.model import Report
 from fairdsl.semantics import front_end
 from fairdsl.source.writing import write_file
@@ -245,6 +245,7 @@ def words(found: Guaranteed) -> Iterator[str]:
     yield row("rows", f"{' -> '.join(unfair)} of those asked about are unfair (95% each), of `{found.rows}`")
     correct = (with_interval(one.correct, one.rows) for one in (before, after))
     yield row("accuracy", f"{' -> '.join(correct)}; {compared.changed:,} of {after.rows:,} decisions changed")
+    yield row("", points(compared))
     for outcome, name in enumerate(found.outcomes):
         shares = (f"{100 * one.decided[outcome] / one.rows:.2f}%" for one in (before, after))
         yield row("" if outcome else "decided", f"{name} {' -> '.join(shares)}")

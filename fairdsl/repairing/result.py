@@ -15,7 +15,7 @@ from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Precision
-from fairdsl.numerics.binomial import clopper_pearson
+from fairdsl.numerics.binomial import clopper_pearson, paired_difference
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import REPAIR_SECONDS, Repair
 from fairdsl.repairing.measure import Measured, OnRows, Rate, on_rows
@@ -119,7 +119,7 @@ class Compared:
     """A model and the one in its place on the same rows."""
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = (
-        "confidence", "unfair_before", "unfair_after", "correct_before", "correct_after",
+        "confidence", "unfair_before", "unfair_after", "correct_before", "correct_after", "correct_change",
     )  # fmt: skip
 
     #: The model.
@@ -128,15 +128,31 @@ class Compared:
     after: OnRows
     #: Decisions that differ.
     changed: int
+    #: Rows that only the one in its place decides rightly.
+    gained: int
+    #: Rows that only the model decided rightly.
+    lost: int
+
+    def __post_init__(self) -> None:
+        apart = self.gained - self.lost == self.after.correct - self.before.correct
+        if not apart or min(self.gained, self.lost) < 0 or self.gained + self.lost > self.changed:
+            raise ValueError(
+                "who is decided rightly by one model alone is decided otherwise, and accuracies differ by them"
+            )
+        if not self.changed <= self.before.rows == self.after.rows:
+            raise ValueError("both models decide the same rows")
 
     @classmethod
     def of(cls, subject: Subject, before: Model, after: Model, rows: Rows) -> Self:
         """Two models on the rows."""
         first, second = (settling(model)(rows.values).decisions for model in (before, after))
+        right, now = first == rows.outcomes, second == rows.outcomes
         return cls(
             before=on_rows(subject, before, rows, first),
             after=on_rows(subject, after, rows, second),
             changed=int(np.count_nonzero(first != second)),
+            gained=int(np.count_nonzero(now & ~right)),
+            lost=int(np.count_nonzero(right & ~now)),
         )
 
     @property
@@ -163,6 +179,22 @@ class Compared:
     def correct_after(self) -> Interval | None:
         """That of the one in its place."""
         return interval_of(self.after.correct, self.after.rows)
+
+    @property
+    def correct_change(self) -> Interval | None:
+        """By how much the accuracy changed: both decide the same rows, so this is known better than either of them."""
+        if not self.after.rows:
+            return None
+        return Interval(*paired_difference(self.gained, self.lost, self.after.rows, float(ROWS_CONFIDENCE)))
+
+    def judged(self, loss: Fraction) -> Judgement:
+        """Whether no more than ``loss`` of the accuracy is lost: of whom the rows were drawn from, not of the rows."""
+        change = self.correct_change
+        if change is None or change.low is None or change.high is None:
+            return Judgement.UNKNOWN
+        if change.low >= -loss:
+            return Judgement.HOLDS
+        return Judgement.VIOLATED if change.high < -loss else Judgement.UNKNOWN
 
 
 def interval_of(count: int, whole: int) -> Interval | None:
@@ -211,7 +243,7 @@ class Repaired(Document):
     """What a repair came to: everything that is the same whenever and wherever the same repair runs."""
 
     SCHEMA: ClassVar[str] = "fairdsl.repaired/2"
-    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("improved", "reduction")
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("improved", "reduction", "accuracy")
 
     #: The path of the spec.
     spec: str
@@ -284,6 +316,11 @@ class Repaired(Document):
         """By how much at least the rate fell, as a part of what it was; None where the first may be 0."""
         first, best = self.rates
         return 1 - best.high / first.low if first.low > 0 else None
+
+    @property
+    def accuracy(self) -> Judgement:
+        """Whether no more accuracy is lost than allowed, on the rows to report on; unknown where it cannot be told."""
+        return self.compared.judged(self.settings.loss) if self.improved else Judgement.HOLDS
 
 
 def _has_rate(candidate: Candidate) -> bool:

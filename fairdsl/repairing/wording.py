@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.repairing.measure import OnRows, Rate
-from fairdsl.repairing.result import ROWS_CONFIDENCE, Candidate, CheckedDemand, Ending, Repaired, interval_of
+from fairdsl.repairing.result import ROWS_CONFIDENCE, Candidate, CheckedDemand, Compared, Ending, Repaired, interval_of
 from fairdsl.repairing.rule import Choice
+from fairdsl.verdict import Judgement
 
 if TYPE_CHECKING:
     from fairdsl.repairing.guarantee import Guaranteed
 
-__all__ = ["CHOICES", "ENDINGS", "row", "summary", "verdicts", "with_interval"]
+__all__ = ["CHOICES", "ENDINGS", "points", "row", "summary", "verdicts", "with_interval"]
 
 CHOICES = {
     Choice.FIRST: "the first",
@@ -103,6 +105,9 @@ def _outcome(repaired: Repaired) -> Iterator[str]:
     yield row("new rows", f"{unfair} of those asked about are unfair ({confidence} each)")
     changed = f"; {repaired.compared.changed:,} of {after.rows:,} decisions changed" if repaired.improved else ""
     yield row("accuracy", _change(repaired, _right(before), _right(after)) + changed)
+    if repaired.improved:
+        loss = f"{shown(100 * repaired.settings.loss)} points"
+        yield row("", f"{points(repaired.compared)}: {_LOSS[repaired.accuracy].format(loss)}")
     for outcome, name in enumerate(repaired.outcomes):
         was, now = (_percent(rows.decided[outcome], rows.rows) for rows in (before, after))
         yield row("decided" if outcome == 0 else "", f"{name} {_change(repaired, was, now)}")
@@ -126,6 +131,24 @@ def _less(repaired: Repaired) -> str:
 
 def _unfair(rows: OnRows) -> str:
     return with_interval(rows.unfair, rows.in_target)
+
+
+#: What an accuracy on new rows says of the loss that is allowed.
+_LOSS = {
+    Judgement.HOLDS: "no more than {} are lost",
+    Judgement.UNKNOWN: "a loss of more than {} cannot be excluded",
+    Judgement.VIOLATED: "more than {} are lost",
+}
+
+
+def points(compared: Compared) -> str:
+    """By how much the accuracy changed, with the interval for whom the rows were drawn from."""
+    change = compared.correct_change
+    if change is None:
+        return "no row"
+    low, high = floor(1000 * (change.low or 0)) / 10, ceil(1000 * (change.high or 0)) / 10
+    now = 100 * (compared.gained - compared.lost) / compared.after.rows
+    return f"{now:+.2f} points [{low:+.1f}, {high:+.1f}]"
 
 
 def _right(rows: OnRows) -> str:

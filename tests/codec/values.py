@@ -136,6 +136,11 @@ def _counted(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
     return {"rows": 9, "in_target": 7, "unfair": random.randrange(8), "correct": random.randrange(10)}
 
 
+def _compared(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    more = drawn["after"].correct - drawn["before"].correct
+    return {"changed": 9, "gained": max(0, more), "lost": max(0, -more)}
+
+
 def _repaired(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
     rate = Rate(low=Fraction(1, 3), high=Fraction(2, 3))
     rows = OnRows(rows=3, in_target=2, unfair=1, correct=2, decided=(1, 2))
@@ -174,6 +179,7 @@ _MADE_TO_FIT = {
     "Estimate": (_sample,),
     "Report": (_names,),
     "OnRows": (_counted,),
+    "Compared": (_compared,),
     "Repaired": (_repaired,),
     "VerdictLine": (_verdict,),
     "Result": (_result,),

@@ -7,7 +7,7 @@ from math import comb
 
 import pytest
 
-from fairdsl.numerics.binomial import clopper_pearson, upper_tail
+from fairdsl.numerics.binomial import clopper_pearson, paired_difference, upper_tail
 
 F = Fraction
 
@@ -56,3 +56,27 @@ def test_known_values(hits: int, trials: int, low: float, high: float) -> None:
 def test_more_hits_than_trials_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="part of the trials"):
         clopper_pearson(3, 2, 0.95)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.0, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.1), (0.05, 0.5), (0.5, 0.5)])
+@pytest.mark.parametrize("trials", [1, 5, 24])
+def test_paired_trials_miss_their_difference_no_more_often_than_said(p: float, q: float, trials: int) -> None:
+    """Over all that can be seen of so many trials, of which each is gained, lost or the same."""
+    covered = 0.0
+    for gained in range(trials + 1):
+        for lost in range(trials - gained + 1):
+            low, high = paired_difference(gained, lost, trials, 0.9)
+            assert -1 <= low <= F(gained - lost, trials) <= high <= 1
+            if low <= p - q <= high:
+                ways = comb(trials, gained) * comb(trials - gained, lost)
+                covered += ways * p**gained * q**lost * (1 - p - q) ** (trials - gained - lost)
+    assert covered >= 0.9
+
+
+def test_paired_trials_say_more_than_two_proportions() -> None:
+    low, high = paired_difference(57, 47, 2000, 0.95)
+    assert (float(low), float(high)) == pytest.approx((-0.00738, 0.01997), abs=1e-5)
+    apart = [clopper_pearson(hits, 2000, 0.95) for hits in (1632, 1622)]
+    assert high - low < max(end - start for start, end in apart)
+    # Who gains is not who loses: the interval is mirrored.
+    assert paired_difference(47, 57, 2000, 0.95) == (-high, -low)

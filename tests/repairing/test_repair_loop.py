@@ -17,6 +17,8 @@ from fairdsl.data.table import read_table
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import Ending, Repaired
+from fairdsl.repairing.measure import OnRows
+from fairdsl.repairing.result import Compared
 from fairdsl.repairing.rule import Choice
 from fairdsl.repairing.subject import Subject, subject_of
 from fairdsl.semantics import front_end
@@ -81,6 +83,49 @@ def test_the_numbers_on_rows_are_those_of_plain_counting() -> None:
     assert after.unfair == int((decisions != others).sum())
     assert after.correct == int((decisions == labels[part]).sum())
     assert after.decided == (int((decisions == 0).sum()), int((decisions == 1).sum()))
+
+
+def of_rows(gained: int, lost: int, rows: int = 400) -> Compared:
+    before, after = (
+        OnRows(rows=rows, in_target=rows, unfair=0, correct=correct, decided=(rows, 0))
+        for correct in (300, 300 + gained - lost)
+    )
+    return Compared(before=before, after=after, changed=gained + lost, gained=gained, lost=lost)
+
+
+@pytest.mark.parametrize(
+    ("gained", "lost", "judgement"),
+    [
+        (60, 5, "holds"),
+        # A loss of exactly 2 % of the rows, or none: among so few it may be more elsewhere.
+        (12, 20, "unknown"),
+        (20, 20, "unknown"),
+        (0, 0, "holds"),
+        (5, 60, "violated"),
+    ],
+)
+def test_a_loss_is_judged_by_its_interval(gained: int, lost: int, judgement: str) -> None:
+    compared = of_rows(gained, lost)
+    assert compared.judged(Fraction(2, 100)).value == judgement
+    change = compared.correct_change
+    assert change is not None
+    assert change.low is not None
+    assert change.high is not None
+    # What is allowed to the last digit of the interval, and not a bit less.
+    assert compared.judged(-change.low).value == "holds"
+    assert compared.judged(-change.low - Fraction(1, 10**9)).value != "holds"
+    assert compared.judged(-change.high).value == ("holds" if change.low == change.high else "unknown")
+
+
+def test_a_repair_says_what_loss_cannot_be_excluded() -> None:
+    found = repaired(max_accuracy_loss=0.25)
+    compared = found.compared
+    assert compared.gained - compared.lost == compared.after.correct - compared.before.correct
+    assert compared.gained + compared.lost == compared.changed, "of two outcomes one is right"
+    assert found.accuracy is compared.judged(found.settings.loss)
+    told = Path("out/report.txt").read_text(encoding="utf-8")
+    words = {"holds": "no more than 25 points are lost", "unknown": "a loss of more than 25 points cannot be excluded"}
+    assert words[found.accuracy.value] in told
 
 
 def test_trap_24_an_estimator_that_gets_worse_leaves_the_first_model() -> None:
