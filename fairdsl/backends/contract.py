@@ -187,7 +187,8 @@ class Facts:
     """What earlier stages of the same demand found; later stages may use and extend it.
 
     ``alone``: no stage of the plan decides, so whoever searches may take all the time there is. ``enough`` says of
-    bounds whether they decide all that is asked for, so that nobody waits for closer ones; None: no bounds do.
+    bounds whether they, with those of earlier stages, decide all that is asked for, so that nobody waits for closer
+    ones; None: no bounds do.
     """
 
     alone: bool = False
@@ -203,7 +204,7 @@ class Facts:
     enclosed: Verdict | None = None
 
     def decided_by(self, verdict: Verdict) -> bool:
-        """Whether these bounds decide all that is asked for."""
+        """Whether these bounds decide all that is asked for, with what others proved of it before."""
         return self.enough is not None and self.enough(verdict)
 
 

@@ -69,7 +69,8 @@ class Work:
 
     def __init__(self, plan: Plan, problem: Problem, enough: Callable[[Verdict], bool] | None = None) -> None:
         self._plan, self._problem = plan, problem
-        self._facts = Facts(alone=plan.unproved is not None, enough=enough)
+        self._enough = enough
+        self._facts = Facts(alone=plan.unproved is not None, enough=None if enough is None else self._decided)
         alone = plan.unproved is not None
         self._quick = [AskedEngine(stage) for stage in plan.stages if not stage.offer.decides and not alone]
         deciding = [stage for stage in plan.stages if stage.offer.decides or alone]
@@ -81,6 +82,11 @@ class Work:
     def may_go_on(self, seconds: float) -> bool:
         """Whether the demand is open, and so many seconds may change that."""
         return not self._settled and any(engine.may_go_on(seconds) for engine in self._engines)
+
+    def _decided(self, verdict: Verdict) -> bool:
+        """Whether the bounds of whoever is at work decide, together with those that others proved before."""
+        assert self._enough is not None, "it is asked where bounds decide"
+        return self._enough(joined(self._verdict, verdict) if isinstance(self._verdict, Shares | Value) else verdict)
 
     @property
     def known(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -90,9 +90,14 @@ class ByTurns:
             self.closed = True
 
 
-def work(*procedures: Once | ByTurns, asked: Problem = ASKED, cost: Cost = Cost.PROOF) -> Work:
+def work(
+    *procedures: Once | ByTurns,
+    asked: Problem = ASKED,
+    cost: Cost = Cost.PROOF,
+    enough: Callable[[Verdict], bool] | None = None,
+) -> Work:
     first, *then = (Stage(procedure, Offer(method="", decides=True, cost=cost)) for procedure in procedures)
-    return Work(Plan((first,), (), tuple(then), then=tuple(then)), asked)
+    return Work(Plan((first,), (), tuple(then), then=tuple(then)), asked, enough)
 
 
 def plain(verdict: Verdict) -> Verdict:
@@ -148,6 +153,27 @@ def test_bounds_of_several_engines_are_taken_together() -> None:
     assert (verdict.certified, verdict.falsified, verdict.undecided) == (F(2, 5), F(3, 10), F(3, 10))
     assert verdict.evidence.backend == "b"
     assert "within the bounds of `a`, too" in verdict.evidence.notes[0]
+
+
+def test_an_engine_ends_where_its_bounds_decide_with_those_of_others() -> None:
+    """Neither decides alone: what the first one proved is in force while the second one is at work."""
+
+    class Refining(Once):
+        def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+            for self.times in range(1, 9):
+                bounds = shares(self.name, 0, 10 * self.times)
+                if facts.decided_by(bounds):
+                    return bounds
+            return bounds
+
+    def enough(verdict: Verdict) -> bool:
+        return isinstance(verdict, Shares) and verdict.undecided <= F(1, 10)
+
+    first, second = Once("a", shares("a", 50, 0, Reason.MEMORY_OUT)), Refining("b", unknown("b"))
+    verdict = work(first, second, asked=SHARE, enough=enough).go_on(LONG, Silent())
+    assert isinstance(verdict, Shares)
+    assert (verdict.certified, verdict.falsified) == (F(1, 2), F(2, 5))
+    assert second.times == 4
 
 
 def test_bounds_without_a_common_number_are_a_contradiction() -> None:
