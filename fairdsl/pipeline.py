@@ -34,7 +34,7 @@ from fairdsl.verdict import Judgement, Reason, Refused, Verdict
 
 __all__ = ["verify"]
 
-#: Seconds that are not worth another turn.
+#: Seconds that are not worth another turn. Of an effort every unit is worth one, for turns are free there.
 _LEFT = 0.1
 
 
@@ -138,14 +138,19 @@ def _answer_all(
             if not each.may_go_on(budget.remaining):
                 _tell(each, gathering, listener)
         open_ = [each for each in asked if each.work is not None]
-        while ended is None and (able := [each for each in open_ if each.may_go_on(budget.remaining)]):
-            if budget.remaining < _LEFT:
+        least = _LEFT if meter_in_force() is None else 0.0
+        able = list(open_)
+        while ended is None and (left := budget.remaining) > least:
+            able = [each for each in able if each.may_go_on(left)]
+            if not able:
                 break
             best = max(able, key=lambda each: each.work.known if each.work is not None else 0.0)
             assert isinstance(best.shared.plan, Plan), "it was asked"
             # Half of the time, so that none of the others waits in vain for one that never ends.
             budget = _answer(best, best.shared.plan, budget, min(2, len(able)), observer)
             ended = _ended(best)
+            if budget.remaining == left:  # less than its smallest piece of work is left
+                able.remove(best)
         for each in open_:
             _tell(each, gathering, listener)
     finally:

@@ -353,6 +353,18 @@ def test_what_the_others_leave_decides_the_open_one() -> None:
     assert [item.judgement for item in report.properties] == [Judgement.VIOLATED, Judgement.HOLDS, Judgement.HOLDS]
 
 
+def test_a_small_effort_is_spent_whole() -> None:
+    """A turn has no cost of its own there, so what is left of little goes to the open one, too."""
+    report = refined(6_000, wide="measure fair_share", alike="among a.income >= 2500 require same decision")
+    assert report.run is not None
+    assert report.run.spent >= 0.95 * 6_000
+    alone = refined(3_000, wide="measure fair_share").properties[0].demands[0].value
+    value = report.properties[0].demands[0].value
+    assert alone is not None
+    assert value is not None
+    assert value.high - value.low < 0.9 * (alone.high - alone.low)
+
+
 def test_a_share_that_is_asked_for_often_is_refined_once() -> None:
     asked = {
         "share": "measure fair_share",
