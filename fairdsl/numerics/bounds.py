@@ -36,6 +36,7 @@ from math import inf, nextafter
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.clock import Work, spend
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Layer, Model
 from fairdsl.numerics.choices import Choice, most
@@ -50,6 +51,7 @@ __all__ = [
     "greatest",
     "outward",
     "preactivation_bounds",
+    "spend_on_bounds",
     "summation_error",
     "upper_lines",
 ]
@@ -57,6 +59,8 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
+#: Two thousand million multiplications are a second's work; what is done around them takes as long as so many.
+_BOUNDED, _AROUND = Work("boxes bounded by matrix products", 5e-5), 20_000
 #: Covers 2^74 underflows or subnormal numbers, times the sizes that they are multiplied with.
 TINY = 2.0**-1000
 
@@ -172,6 +176,14 @@ def preactivation_bounds(
             found.append(bounds)
             boxes.append(_outputs(layer, bounds))
     return tuple(found)
+
+
+def spend_on_bounds(layers: Sequence[FloatLayer], boxes: int) -> None:
+    """Count :func:`preactivation_bounds` of so many boxes, for engines that have no price for a box of their own."""
+    sizes = [layer.weight.size for layer in layers]
+    # Intervals of each layer, and its lines both ways down to the inputs.
+    substituted = (8 * len(layer.bias) * sum(sizes[:depth]) for depth, layer in enumerate(layers))
+    spend(_BOUNDED, boxes, each=_AROUND + 6 * sum(sizes) + sum(substituted))
 
 
 def upper_lines(

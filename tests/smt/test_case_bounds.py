@@ -12,7 +12,7 @@ from fairdsl.backends.smt import settle
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.settle import Bounder, CaseBounds
 from fairdsl.backends.smt.worklist import WorkList
-from fairdsl.clock import Deadline, OutOfTimeError
+from fairdsl.clock import Deadline, Meter, OutOfTimeError, metered
 from fairdsl.ir.model import ByHighest
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason
@@ -69,6 +69,15 @@ def test_nothing_is_bounded_before_somebody_asks(monkeypatch: pytest.MonkeyPatch
     assert len(sizes) < 8
     assert sum(len(batch) for batch in bounds.batches()) == 36
     assert sizes == [5] * 7 + [1]  # each of them once
+
+
+def test_what_is_bounded_is_spent_of_an_effort() -> None:
+    asked = question()
+    meter = Meter(10**9)
+    with metered(meter):
+        sides = sum(1 for batch in CaseBounds(asked, cases(asked)).batches() for _ in batch)
+    assert sides == 36
+    assert meter.spent >= meter.done["boxes bounded by matrix products"] > 0
 
 
 class _Never:

@@ -30,6 +30,7 @@ from fairdsl.numerics.bounds import (
     greatest,
     outward,
     preactivation_bounds,
+    spend_on_bounds,
     upper_lines,
 )
 from fairdsl.numerics.choices import choices_of, pair_choices
@@ -83,6 +84,7 @@ class Sides:
         self._layers = float_layers(model)
         #: Bounds [sides, inputs] of what the model reads.
         self.lower, self.upper = input_boxes(model.inputs, Leaves.of(model), products)
+        spend_on_bounds(self._layers, len(self.lower))
         self._found = preactivation_bounds(self._layers, self.lower, self.upper, choices_of(model))
 
     def places(self, products: Sequence[Product]) -> IntArray:

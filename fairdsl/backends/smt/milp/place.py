@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.smt.milp.query import Listing, Query
 from fairdsl.backends.smt.region import Region
 from fairdsl.ir.feature import Input
-from fairdsl.numerics.bounds import FloatLayer, LayerBounds, outward, preactivation_bounds
+from fairdsl.numerics.bounds import FloatLayer, LayerBounds, outward, preactivation_bounds, spend_on_bounds
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.space import input_boxes
@@ -92,6 +92,7 @@ class Enclosures:
             self._found.clear()
         if fresh:
             low, high = input_boxes(self.reads, self._leaves, fresh)
+            spend_on_bounds(self.layers, len(low))
             found = preactivation_bounds(self.layers, low, high)
             for row, sets in enumerate(fresh):
                 layers = tuple(LayerBounds(layer.low[row], layer.high[row]) for layer in found)

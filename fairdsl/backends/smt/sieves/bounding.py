@@ -25,7 +25,7 @@ from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import ByThreshold, DecisionRule
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
-from fairdsl.numerics.bounds import LayerBounds, float_layers, preactivation_bounds
+from fairdsl.numerics.bounds import LayerBounds, float_layers, preactivation_bounds, spend_on_bounds
 from fairdsl.numerics.choices import choices_of
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
@@ -84,6 +84,7 @@ class Sieve:
             for side, assignment in enumerate(self._assignments):
                 lower[:, side, position], upper[:, side, position] = self._ends(boxes, item, assignment)
         shape = (count * sides, len(self._model.inputs))
+        spend_on_bounds(self._layers, count * sides)
         return preactivation_bounds(self._layers, lower.reshape(shape), upper.reshape(shape), self._choices)
 
     def _ends(self, boxes: Boxes, item: Input, assignment: dict[int, ValueSet]) -> tuple[FloatArray, FloatArray]:
