@@ -58,18 +58,21 @@ def group_table(value: Value, *, favour: bool = True) -> Table:
         Column(
             name="of all",
             entries=texts("" if everybody or alone else _percent(Interval(*rate.mass)) for rate in rates),
+            meaning="the part of the population that the rate is of",
             spared=3,
             number=True,
         ),
         Column(
             name="rows",
             entries=texts("" if rate.rows is None else f"{rate.rows:,}" for rate in rates),
+            meaning="of the data behind it",
             spared=2,
             number=True,
         ),
         Column(
             name="in rows",
             entries=tuple(_entry(None if rate.empirical is None else Interval(*rate.empirical)) for rate in rates),
+            meaning="the rate among those rows",
             spared=1,
             number=True,
         ),
@@ -84,6 +87,7 @@ def group_table(value: Value, *, favour: bool = True) -> Table:
         Column(
             name="impact ratio",
             entries=() if alone else tuple(_entry(ratio) for ratio in impact_ratios(rates)),
+            meaning="the rate over the highest rate",
             number=True,
             page=True,
         ),

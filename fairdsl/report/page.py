@@ -175,7 +175,7 @@ def _demand(demand: DemandSheet, *, single: bool) -> Markup:
         element("p", _worth(demand.standings), prose(demand.resting)),
         element("p", prose(meaning), class_="small-print") if demand.meaning else None,
         _blocks(demand.blocks),
-        element("p", demand.claim, class_="small-print") if demand.claim else None,
+        element("p", f"Arithmetic, engine, time: {demand.claim}", class_="small-print") if demand.claim else None,
         class_=f"demand is-{demand.judgement.value}",
     )
 
@@ -215,8 +215,10 @@ def _facts(facts: Sequence[tuple[str, Content]]) -> Content:
     return element("dl", [[element("dt", name), element("dd", said)] for name, said in named])
 
 
-def _scrolled(name: str, table: Markup) -> Markup:
-    return element("div", table, class_="scroll", tabindex=0, role="group", aria_label=name)
+def _scrolled(name: str, *wide: Content) -> Markup:
+    """What may be wider than a phone, under its name, which has the whole width whatever the table's is."""
+    held = element("div", *wide, class_="scroll", tabindex=0, role="group", aria_label=name)
+    return element("figure", element("figcaption", name), held)
 
 
 def _table(table: Table) -> Content:
@@ -237,12 +239,10 @@ def _table(table: Table) -> Content:
     if at is not None:
         head.insert(at + 1, element("th", "0% to 100%", scope="col"))
     more = table.rows - len(places)
-    said = "Rates by group"
-    if any(column.name == "impact ratio" for column in table.columns):
-        said += ". Impact ratio: the rate over the highest rate"
+    means = "; ".join(f"{column.name}: {column.meaning}" for column in table.columns if column.meaning)
+    said = "Rates by group" + (f". {means[:1].upper()}{means[1:]}" if means else "")
     said += f". {more:,} more groups are in the JSON report" if more else ""
-    whole = element("table", element("caption", said), element("thead", element("tr", head)), element("tbody", rows))
-    return _scrolled(said, whole)
+    return _scrolled(said, element("table", element("thead", element("tr", head)), element("tbody", rows)))
 
 
 def _drawn(entry: Entry, sampling: tuple[Fraction, Fraction] | None) -> Content:
@@ -289,8 +289,7 @@ def _regions(regions: Sequence[tuple[object, str, str, str, str]]) -> Content:
     ]
     more = len(regions) - len(rows)
     said = "Where it fails: parts of all units" + (f"; {more:,} more are in the JSON report" if more > 0 else "")
-    table = element("table", element("caption", said), element("thead", element("tr", head)), element("tbody", rows))
-    return _scrolled(said, table)
+    return _scrolled(said, element("table", element("thead", element("tr", head)), element("tbody", rows)))
 
 
 def _pair(pair: Pair) -> Content:
@@ -317,14 +316,8 @@ def _pair(pair: Pair) -> Content:
     ]
     head = [element("th", text, scope="col") for text in ("attribute", *pair.names)]
     said = what + (f", found for {'; '.join(pair.found_for)}" if pair.found_for else "")
-    table = element(
-        "table",
-        element("caption", f"{said}." if alone else f"{said}. What differs is marked; the rest is the same."),
-        element("thead", element("tr", head)),
-        element("tbody", rows),
-        class_="pair",
-    )
-    return _scrolled(said, table)
+    table = element("table", element("thead", element("tr", head)), element("tbody", rows), class_="pair")
+    return _scrolled(f"{said}." if alone else f"{said}. What differs is marked; the rest is the same.", table)
 
 
 def _finding(finding: Diagnostic) -> Markup:
@@ -369,7 +362,7 @@ def _binding(file: FileSheet) -> Content:
 
 def _named_table(name: str, headings: Sequence[str], rows: Sequence[Markup]) -> Markup:
     head = element("thead", element("tr", [element("th", text, scope="col") for text in headings]))
-    return _scrolled(name, element("table", element("caption", name), head, element("tbody", rows)))
+    return _scrolled(name, element("table", head, element("tbody", rows)))
 
 
 def _made(sheet: Sheet) -> Content:

@@ -96,7 +96,8 @@ def _of(demand: DemandReport, found: Basis) -> str:
             what = "Bounds were proved" if demand.shares is not None else "A proof covers everybody in question"
             return f"{what}{_ARITHMETIC.get(found.arithmetic, '')}{_unrounded(found)}."
         case Standing.COUNTED if found.counted and found.rows is not None:
-            return f"Counted over {found.rows.rows:,} rows of {found.rows.path}; it says nothing of anybody else."
+            beyond = "" if _by_sample(demand) else "; it says nothing of anybody else"
+            return f"Counted over {found.rows.rows:,} rows of {found.rows.path}{beyond}."
         case Standing.COUNTED:
             return (
                 "Everybody in question was decided; each combination of values counts once, so it is a share of "
@@ -138,6 +139,8 @@ def _assumed(demand: DemandReport, found: Basis) -> list[str]:
     if isinstance(value, Value) and value.confidence is not None:
         sure: Fraction = value.confidence
         said.append(f"The error of sampling is included, with {shown(sure, percent=True)} confidence.")
+    if demand.estimate is not None and standings(demand)[0] is not Standing.ESTIMATED:
+        said.append("The estimate beside it proves nothing.")
     return said
 
 

@@ -23,6 +23,8 @@ class Column:
 
     name: str
     entries: tuple[Entry, ...]
+    #: What its numbers are, where the heading alone does not say it.
+    meaning: str = ""
     #: What is left out where there is no room, the greatest first; 0 stays.
     spared: int = 0
     #: Whether it has numbers, which stand to the right.
