@@ -5,6 +5,7 @@ The meaning of each is docs/semantics.md: pairs in section 2, shares in 3, group
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -34,6 +35,8 @@ __all__ = [
     "ScoreGap",
     "Sure",
     "Threshold",
+    "influence_name",
+    "influence_of",
     "metric_words",
 ]
 
@@ -255,6 +258,22 @@ class Threshold:
     limit: Fraction
     #: The limit as the spec writes it.
     text: str
+
+
+#: The name of the influence of something on a metric.
+_INFLUENCE = "influence of {of} on {on}"
+_OF_INFLUENCE = re.compile(_INFLUENCE.format(of="(.+)", on="(.+?)"))
+
+
+def influence_name(of: str, on: str) -> str:
+    """The name of the metric that an influence is."""
+    return _INFLUENCE.format(of=of, on=on)
+
+
+def influence_of(metric: str) -> tuple[str, str] | None:
+    """What has the influence, and the metric that it has it on; None of a metric that is no influence."""
+    found = _OF_INFLUENCE.fullmatch(metric)
+    return None if found is None else (found[1], found[2])
 
 
 def metric_words(metric: str) -> str:

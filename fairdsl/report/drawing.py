@@ -11,7 +11,10 @@ from fractions import Fraction
 
 from fairdsl.report.markup import Markup, element, fragment
 
-__all__ = ["PATTERNS", "divided", "rate"]
+__all__ = ["PATTERNS", "Segment", "change", "divided", "rate", "region_map", "strip"]
+
+#: A part of an axis from 0 to 1: where it begins and ends.
+Segment = tuple[Fraction, Fraction]
 
 _WIDTH, _HEIGHT = 600, 40
 #: The hatching of what is open, once a page; pictures refer to it by its name.
@@ -36,6 +39,17 @@ PATTERNS = element(
             width=6,
             height=6,
             patternUnits="userSpaceOnUse",
+        ),
+        element(
+            "marker",
+            element("path", d="M0,0 L8,4 L0,8 z", class_="arrow-head"),
+            id="arrow",
+            viewBox="0 0 8 8",
+            refX=8,
+            refY=4,
+            markerWidth=8,
+            markerHeight=8,
+            orient="auto",
         ),
     ),
     width=0,
@@ -92,7 +106,55 @@ def rate(bounds: tuple[Fraction, Fraction], words: str, sampling: tuple[Fraction
     return _picture(words, 120, 18, *drawn, small=True)
 
 
-def _picture(words: str, width: int, height: int, *drawn: Markup, small: bool = False) -> Markup:
+def change(bounds: tuple[Fraction, Fraction], scale: tuple[Fraction, Fraction], words: str) -> Markup:
+    """A number below or above zero on a scale that contains zero: a bar to what is certain, hatched to what is
+    possible."""
+    least, most = scale
+    low, high, zero = (_x((end - least) / (most - least), 120) for end in (*bounds, Fraction(0)))
+    sure = low if bounds[0] > 0 else high if bounds[1] < 0 else zero
+    drawn = [element("rect", x=0, y=4, width=120, height=10, class_="ground"), _span(zero, sure, "part-rate")]
+    drawn.append(_span(low, high, "part-open"))
+    drawn.append(element("path", d=f"M{zero:.1f},1 V17", class_="whisker"))
+    return _picture(words, 120, 18, *drawn, small=True)
+
+
+def _span(one: float, other: float, name: str) -> Markup:
+    return element("rect", x=min(one, other), y=4, width=abs(one - other), height=10, class_=name)
+
+
+def strip(parts: Sequence[Segment], words: str) -> Markup:
+    """Where some values lie among all values of an attribute, from left to right."""
+    drawn = [element("rect", x=0, y=4, width=120, height=10, class_="ground")]
+    drawn += [_span(_x(low, 120), max(_x(high, 120), _x(low, 120) + 2), "part-rate") for low, high in parts]
+    return _picture(words, 120, 18, *drawn, small=True)
+
+
+def region_map(regions: Sequence[tuple[Sequence[Segment], Sequence[Segment], Fraction, bool]], words: str) -> Markup:
+    """Regions on two axes, the second upwards, each with its number: the stronger the
+    colour, the more of it fails; hatched where some of it is open."""
+    width, height = _WIDTH, 260
+    drawn = [element("rect", x=0, y=0, width=width, height=height, class_="map-ground")]
+    for number, (across, upwards, failing, open_) in enumerate(regions, start=1):
+        boxes = [(a, b) for a in across for b in upwards]
+        for (left, right), (bottom, top) in boxes:
+            place = {
+                "x": float(left * width),
+                "y": float((1 - top) * height),
+                "width": float((right - left) * width),
+                "height": float((top - bottom) * height),
+            }
+            if open_:
+                drawn.append(element("rect", class_="part-open", **place))
+            if failing:
+                drawn.append(element("rect", class_="map-bad", fill_opacity=0.2 + 0.8 * float(failing), **place))
+            drawn.append(element("rect", class_="map-edge", **place))
+        (left, right), (bottom, top) = boxes[0]
+        at = {"x": float((left + right) / 2 * width), "y": float((1 - (bottom + top) / 2) * height)}
+        drawn.append(element("text", str(number), class_="map-number", **at))
+    return _picture(words, width, height, *drawn, name="map")
+
+
+def _picture(words: str, width: int, height: int, *drawn: Markup, small: bool = False, name: str = "bar") -> Markup:
     return element(
         "svg",
         element("title", words),
@@ -100,8 +162,8 @@ def _picture(words: str, width: int, height: int, *drawn: Markup, small: bool = 
         viewBox=f"0 0 {width} {height}",
         role="img",
         aria_label=words,
-        preserveAspectRatio="none",
-        class_="small" if small else "bar",
+        preserveAspectRatio="none" if name == "bar" else None,
+        class_="small" if small else name,
     )
 
 

@@ -16,6 +16,7 @@ from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
 from fairdsl.report.ran import Ran
 from fairdsl.report.stopped import Stopped
+from fairdsl.report.whom import domains, populations
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedProperty, CheckedSpec
 from fairdsl.semantics.checked import Demand
@@ -59,6 +60,8 @@ class Gathering:
             spec=SpecFile(path=path, sha256=spec.source.sha256),
             models=hashed_models(spec, elaborated.models, models, elaborated.agreements),
             data=hashed_data(spec, data),
+            domains=domains(spec),
+            populations=populations(spec, elaborated.populations),
             parameters=spec.parameters,
             seed=seed,
             asked=asked,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from fairdsl.ir.metric import Metric
-from fairdsl.ir.question import metric_words
+from fairdsl.ir.question import influence_of, metric_words
 from fairdsl.prelude import registered
 from fairdsl.report.breaches import breach_blocks
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.group_table import group_lines, group_table, left_out, same_table
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
+from fairdsl.report.people import ListedAttribute, ListedDomain
 from fairdsl.report.row_lines import row_lines
 from fairdsl.report.sentences import plain
 from fairdsl.report.share_words import float32_share, share
@@ -19,6 +20,8 @@ from fairdsl.report.sheet import (
     DemandSheet,
     FileSheet,
     Findings,
+    Influence,
+    Influences,
     Note,
     Pair,
     PairRow,
@@ -38,13 +41,14 @@ from fairdsl.report.words import (
     cells,
     confirmed,
     estimated,
+    known,
     number,
     outcome,
     region,
     rests_on,
     scores,
 )
-from fairdsl.verdict import Interval, Judgement, Shares, Witness
+from fairdsl.verdict import Interval, Judgement, Region, Shares, Witness
 
 __all__ = ["pair_block", "property_sheet", "sheet_of"]
 
@@ -59,7 +63,9 @@ def sheet_of(report: Report) -> Sheet:
         files=tuple(_files(report)),
         numbers=", ".join(f"{each.name} = {each.text}" for each in report.parameters),
         seed=report.seed,
-        properties=tuple(map(property_sheet, report.properties)),
+        properties=tuple(property_sheet(item, report.domains) for item in report.properties),
+        domains=report.domains,
+        populations=report.populations,
         findings=report.diagnostics,
         counts=tuple((count, judgement) for count, judgement in counts if count),
         exit_code=report.exit_code,
@@ -118,11 +124,13 @@ def _made(report: Report) -> Iterator[tuple[str, str]]:
         yield "ended", report.ended.value
 
 
-def property_sheet(item: PropertyReport) -> PropertySheet:
-    """A property and everything under it."""
+def property_sheet(item: PropertyReport, domains: Sequence[ListedDomain] = ()) -> PropertySheet:
+    """A property and everything under it; ``domains`` are those that it may be about."""
     blocks = list[Block]()
     if item.shares is not None:
-        blocks += _shares(item, item.shares)
+        blocks += _shares(item, item.shares, domains)
+    if influences := tuple(_influences(item)):
+        blocks.append(Influences(influences))
     blocks += _pairs("witness", item, lambda found: found.witnesses)
     blocks += _pairs("disagree", item, lambda found: found.disagreements)
     for demand in item.demands:
@@ -185,6 +193,8 @@ def _favours(demand: DemandReport) -> bool:
 
 
 def _meaning(metric: str) -> str | None:
+    if influence_of(metric) is not None:
+        return "the number, less what it is where that is drawn evenly and independently of all else"
     about = registered(metric)
     return about.in_words() if isinstance(about, Metric) else None if about is None else about.meaning
 
@@ -239,7 +249,22 @@ def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:
         yield Note("left out", (left_out(demand.groups),))
 
 
-def _shares(item: PropertyReport, shares: Shares) -> Iterator[Block]:
+def _influences(item: PropertyReport) -> Iterator[Influence]:
+    for demand in item.demands:
+        found, value = influence_of(demand.metric), demand.value
+        if found is not None and value is not None and value.low is not None and value.high is not None:
+            of, on = found
+            yield Influence(of=of, on=metric_words(on), amount=known(demand, value), ends=(value.low, value.high))
+
+
+def _axes(regions: Sequence[Region], domains: Sequence[ListedDomain]) -> tuple[ListedAttribute, ...]:
+    """The attributes that regions restrict; none where two domains have some that are called like them."""
+    names = {name for each in regions for name in each.restricted}
+    found = [each.attributes for each in domains if names <= {one.name for one in each.attributes}]
+    return tuple(one for one in found[0] if one.name in names) if len(found) == 1 else ()
+
+
+def _shares(item: PropertyReport, shares: Shares, domains: Sequence[ListedDomain]) -> Iterator[Block]:
     parts = {"certified": shares.certified, "falsified": shares.falsified, "undecided": shares.undecided}
     demand = next(demand for demand in item.demands if demand.shares is shares)
     fair, limit = shares.estimate, demand.threshold
@@ -255,7 +280,8 @@ def _shares(item: PropertyReport, shares: Shares) -> Iterator[Block]:
         required=required if required is None or demand.of_fair_share else 1 - required,
     )
     if shares.regions:
-        yield Regions(tuple((entry, *amounts(entry), region(entry)) for entry in shares.regions))
+        rows = tuple((entry, *amounts(entry), region(entry)) for entry in shares.regions)
+        yield Regions(rows, _axes(shares.regions, domains))
 
 
 def _pairs(

@@ -11,6 +11,7 @@ from fairdsl.report.sheet import (
     Block,
     DemandSheet,
     Findings,
+    Influences,
     Note,
     Pair,
     PropertySheet,
@@ -102,6 +103,8 @@ def _block(block: Block) -> Iterator[str]:
             if block.float32 is not None:
                 yield f"- of the deployed file, rounding included: {safe(block.float32.amount)}"
             yield f"\n{safe(block.measured)}\n"
+        case Influences():
+            pass  # their demands say them, and only a page draws them beside each other
         case Regions(rows=regions):
             listed = [(*numbers, _code(where)) for _, *numbers, where in regions[:_REGIONS]]
             yield from table(("of all", "falsified", "undecided", "where"), listed)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from fairdsl.diagnostics.style import shown
 
-__all__ = ["Content", "Markup", "element", "fragment", "lines", "prose", "written"]
+__all__ = ["Content", "Markup", "element", "fragment", "lines", "named_table", "prose", "scrolled", "written"]
 
 #: Elements that have no end.
 _VOID = frozenset({"br", "hr", "meta", "link", "col"})
@@ -71,3 +71,15 @@ def _attribute(key: str, value: str | int | float | bool | None) -> str:
 def lines(text: str) -> Markup:
     """Lines as they stand, one below the other."""
     return element("pre", Markup("\n".join(map(written, text.rstrip("\n").split("\n")))))
+
+
+def scrolled(name: str, *wide: Content) -> Markup:
+    """What may be wider than a phone, under its name, which has the whole width whatever the table's is."""
+    held = element("div", *wide, class_="scroll", tabindex=0, role="group", aria_label=name)
+    return element("figure", element("figcaption", name), held)
+
+
+def named_table(name: str, headings: Sequence[str], rows: Sequence[Markup]) -> Markup:
+    """A table under its name."""
+    head = element("thead", element("tr", [element("th", text, scope="col") for text in headings]))
+    return scrolled(name, element("table", head, element("tbody", rows)))

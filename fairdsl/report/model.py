@@ -25,6 +25,7 @@ from fairdsl.report.asked import Asked
 from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.frames import Tabled
 from fairdsl.report.judging import Judged, estimated_with, judged_demand
+from fairdsl.report.people import ListedDomain, ListedPopulation
 from fairdsl.report.ran import Ran
 from fairdsl.report.shown import Shown
 from fairdsl.report.stopped import Stopped
@@ -353,6 +354,10 @@ class Report(Tabled, Shown, Document):
     models: tuple[HashedFile, ...] = ()
     #: The files of the distributions.
     data: tuple[HashedFile, ...] = ()
+    #: The domains of the properties, whose individuals they are about.
+    domains: tuple[ListedDomain, ...] = ()
+    #: The populations in force.
+    populations: tuple[ListedPopulation, ...] = ()
     #: The parameters of the spec, with their numbers in this run.
     parameters: tuple[InForce, ...] = ()
     #: The seed of the searches: it changes which witnesses are found, never a meaning.

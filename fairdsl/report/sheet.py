@@ -13,6 +13,7 @@ from fractions import Fraction
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.binding import Binding
 from fairdsl.report.model import ExitCode
+from fairdsl.report.people import ListedAttribute, ListedDomain, ListedPopulation
 from fairdsl.report.standing import Standing
 from fairdsl.report.tables import Table
 from fairdsl.report.words import EXIT
@@ -24,6 +25,8 @@ __all__ = [
     "DemandSheet",
     "FileSheet",
     "Findings",
+    "Influence",
+    "Influences",
     "Note",
     "Pair",
     "PairRow",
@@ -79,6 +82,27 @@ class Regions:
     """Where it fails: of each region how much of the whole it is, what fails and what is open in it, and where."""
 
     rows: tuple[tuple[Region, str, str, str, str], ...]
+    #: The attributes that a region restricts, with all their values; empty where those are not known.
+    axes: tuple[ListedAttribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Influence:
+    """By how much a number would change if something influenced nothing."""
+
+    #: What has the influence, and the number that it has it on.
+    of: str
+    on: str
+    #: How much, in words and between which bounds.
+    amount: str
+    ends: tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Influences:
+    """Influences beside each other, which their demands have one by one."""
+
+    rows: tuple[Influence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +130,7 @@ class Pair:
     found_for: tuple[str, ...] = ()
 
 
-Block = Note | Findings | Table | ShareBars | Regions | Pair
+Block = Note | Findings | Table | ShareBars | Regions | Influences | Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +203,9 @@ class Sheet:
     numbers: str
     seed: int
     properties: tuple[PropertySheet, ...]
+    #: Whom they are about.
+    domains: tuple[ListedDomain, ...]
+    populations: tuple[ListedPopulation, ...]
     findings: tuple[Diagnostic, ...]
     #: How many properties came to what.
     counts: tuple[tuple[int, Judgement], ...]

@@ -19,6 +19,7 @@ from fairdsl.report.sheet import (
     DemandSheet,
     FileSheet,
     Findings,
+    Influences,
     Note,
     Pair,
     PropertySheet,
@@ -164,6 +165,8 @@ def block_lines(block: Block, style: Style) -> Iterator[str]:
             yield from _shares(block, style)
         case Regions(rows):
             yield from _regions(rows, style)
+        case Influences():
+            pass  # their demands say them, and only a page draws them beside each other
         case Pair():
             yield from _pair(block, style)
 

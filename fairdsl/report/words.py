@@ -14,6 +14,7 @@ from fairdsl.ir.question import metric_words
 from fairdsl.ir.reading import Reading
 from fairdsl.prelude import SHARES
 from fairdsl.report.model import DemandReport, ExitCode
+from fairdsl.report.people import ListedAttribute
 from fairdsl.verdict import (
     Arithmetic,
     Basis,
@@ -56,6 +57,7 @@ __all__ = [
     "rests_on",
     "score",
     "scores",
+    "values_in_words",
 ]
 
 #: Groups that a line names at most.
@@ -381,3 +383,16 @@ def _enclosed_score(value: Fraction, error: Fraction) -> str:
         if low == high:
             return low
     return f"{ends[0]:.1g} .. {ends[1]:.1g}"
+
+
+#: Values of an attribute that are listed at most.
+_VALUES = 12
+
+
+def values_in_words(attribute: ListedAttribute) -> str:
+    """All its values, in words."""
+    if isinstance(attribute.values, Interval):
+        low, high = (None if end is None else cell(end) for end in (attribute.values.low, attribute.values.high))
+        return f"{'without end' if low is None else low} .. {'without end' if high is None else high}"
+    more = len(attribute.values) - _VALUES
+    return ", ".join([*map(cell, attribute.values[:_VALUES]), *([f"and {more:,} more"] if more > 0 else [])])

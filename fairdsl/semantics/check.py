@@ -82,6 +82,7 @@ def check_spec(loaded: LoadedSpec, reporter: Reporter, parameters: Mapping[str, 
         distributions={name: law for name, law in checker.distributions.items() if law is not None},
         properties=properties,
         parameters=expanded.parameters,
+        protected=frozenset(checker.protected),
     )
 
 

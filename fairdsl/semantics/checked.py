@@ -242,6 +242,8 @@ class CheckedSpec:
     distributions: Mapping[str, CheckedDistribution]
     properties: tuple[CheckedProperty, ...]
     parameters: tuple[InForce, ...] = ()
+    #: The names of the attributes that are declared protected.
+    protected: frozenset[str] = frozenset()
 
     def restricted_to(self, names: Collection[str]) -> CheckedSpec:
         """The same spec with only these properties; with no names, all of them.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Domain, Integer, Real, show_number
-from fairdsl.ir.question import DrawnFrom
+from fairdsl.ir.question import DrawnFrom, influence_name
 from fairdsl.semantics import errors
 from fairdsl.semantics.bins import whole_number
 from fairdsl.semantics.scope import attribute_index
@@ -34,7 +34,7 @@ def in_words(drawn: Drawn, domain: Domain) -> str:
 
 def influence_on(drawn: Drawn, domain: Domain, metric: str) -> str:
     """The question's name, in the spec's words."""
-    return f"influence of {in_words(drawn, domain)} on {metric}"
+    return influence_name(in_words(drawn, domain), metric)
 
 
 def check_influence(

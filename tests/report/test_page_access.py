@@ -71,7 +71,7 @@ def test_whatever_is_read_stands_out_from_its_ground(where: str) -> None:
 def test_what_is_drawn_stands_out_from_the_page(where: str) -> None:
     colours = palettes()[where]
     for name in re.findall(r"(?:fill|stroke): var\(--([\w-]+)\)", style_sheet()):
-        if name not in ("fill-open", "paper"):  # grounds, on which a hatching or dots are drawn
+        if name not in ("fill-open", "ground", "paper"):  # grounds, on which a hatching or dots are drawn
             assert contrast(colours[name], colours["paper"]) >= SEEN, name
     assert contrast(colours["stroke-open"], colours["fill-open"]) >= SEEN
 

@@ -68,8 +68,8 @@ def test_the_schema_is_strict(spoil: Any) -> None:
 def test_the_order_of_keys_is_fixed() -> None:
     report = plain(REPORT)
     assert list(report) == [
-        "schema", "fairdsl", "audit", "spec", "models", "data", "parameters", "seed", "properties",
-        "diagnostics", "exit_code",
+        "schema", "fairdsl", "audit", "spec", "models", "data", "domains", "populations", "parameters", "seed",
+        "properties", "diagnostics", "exit_code",
     ]  # fmt: skip
     assert list(report["properties"][2]) == ["name", "sentence", "clauses", "demands", "judgement"]
     assert list(report["properties"][2]["demands"][1]) == [
