@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.backends.contract import Observer
-    from fairdsl.repairing import Guaranteed, Repaired
+    from fairdsl.repairing import Guaranteed, Repaired, RepairedRates
 
 __all__ = ["guarantee", "repair"]
 
@@ -36,7 +36,7 @@ def repair(
     timeout: float | None = Repair.timeout,
     effort: int | None = Repair.effort,
     observer: Observer | None = None,
-) -> Repaired:
+) -> Repaired | RepairedRates:
     """Train a model of the spec again, on the rows of a table and on more, until it discriminates less.
 
     A model replaces the best one so far only if it is shown to discriminate less, and loses no more accuracy than is
@@ -47,10 +47,11 @@ def repair(
         train: a CSV file with the spec's columns and its label.
         estimator: a function that returns a new estimator with ``fit`` and ``predict``, or ``MODULE:FUNCTION``.
         output: folder to make, with the model's file, the added rows and the report.
-        property: name of the property; not needed where the spec has one about pairs.
+        property: name of the property, about pairs or about rates of groups; not needed where the spec has one about
+            pairs, or none and one about rates.
         let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
-        recipe: which rows are added: ``portfolio``, ``flipped-copies``, ``pairs``, ``pairs-training-rule`` or
-            ``published``.
+        recipe: what is tried. For pairs ``portfolio``, ``flipped-copies``, ``pairs``, ``pairs-training-rule`` or
+            ``published``; for rates ``portfolio``, ``reweighing`` or ``thresholds``.
         rounds: how often every recipe is tried.
         max_accuracy_loss: what may be lost of the first model's accuracy.
         within: how close an estimate of the rate comes, where it is not exact.

@@ -16,7 +16,7 @@ from fairdsl.clock import unbroken
 from fairdsl.options.commands import Repair
 
 if TYPE_CHECKING:
-    from fairdsl.repairing import Repaired
+    from fairdsl.repairing import Repaired, RepairedRates
 
 __all__ = ["command"]
 
@@ -51,7 +51,7 @@ _NOT_IMPROVED = 3
     metavar="DIR",
     help="The folder to write, which is new or empty.",
 )
-@click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
+@click.option("--property", "property", metavar="NAME", help="The property, where the spec has several.")
 @command_options(Repair)
 @let_option
 @printer_option
@@ -68,12 +68,14 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) 
         ctx.exit(0 if repaired.improved else _NOT_IMPROVED)
 
 
-def _print(repaired: Repaired) -> None:
+def _print(repaired: Repaired | RepairedRates) -> None:
     """The report of the folder, and where it is."""
+    from fairdsl.repairing import Repaired
+    from fairdsl.repairing.rates.wording import rates_summary
     from fairdsl.repairing.wording import summary
 
     print_findings(repaired.diagnostics)
     style = output_style()
-    for line in summary(repaired):
+    for line in summary(repaired) if isinstance(repaired, Repaired) else rates_summary(repaired):
         click.echo(style.shown(line))
     click.echo(style.shown(f"    written    {repaired.output}"))

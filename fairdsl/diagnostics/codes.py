@@ -188,7 +188,7 @@ _BACKENDS: dict[str, str] = {
     "E0630": "a file that is no report to compare",
     "E0631": "a report without verdicts",
     "E0632": "reports that have no demand in common",
-    "E0633": "no one property about pairs to search",
+    "E0633": "which property is meant",
     "E0634": "a table in a format that cannot be written",
     "E0635": "no rows for a search to stay near to",
     "E0636": "representatives of a question with exceptions",

@@ -20,10 +20,20 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable, opposite, substitute, variables
-from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
+from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.tree_shape import TreeShape
 
-__all__ = ["RELATIONS", "Ensemble", "Inputs", "attributes_of", "joined", "listed_of", "reading_copy", "reads_of"]
+__all__ = [
+    "RELATIONS",
+    "Ensemble",
+    "Inputs",
+    "attributes_of",
+    "attributes_of_form",
+    "joined",
+    "listed_of",
+    "reading_copy",
+    "reads_of",
+]
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -274,6 +284,11 @@ def attributes_of(item: Input) -> set[int]:
     if isinstance(item, AttributeInput):
         return {item.attribute}
     return {variable.attribute for variable in variables(item.predicate)}
+
+
+def attributes_of_form(form: Form) -> frozenset[int]:
+    """The attributes that a sum of inputs depends on."""
+    return frozenset(attribute for term, _ in form.terms for attribute in attributes_of(term))
 
 
 def _reading_copy(item: Input, column: int, copy: int) -> Input:

@@ -9,6 +9,7 @@ from fairdsl.metrics.hull import hull_of, of_all_deciders
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, cells_of, columns_of, key_at, key_of, keys_of
 from fairdsl.metrics.judged import judged
 from fairdsl.metrics.needed import needed, rows_to_decide
+from fairdsl.metrics.row_keys import RowKeys
 from fairdsl.metrics.sampling import rows_needed
 from fairdsl.metrics.value import PRECISE, decided, most_favoured_groups, value_of
 from fairdsl.metrics.words import group_words, range_words
@@ -19,6 +20,7 @@ __all__ = [
     "Counted",
     "Joint",
     "Key",
+    "RowKeys",
     "cells_of",
     "columns_of",
     "counts_of",

@@ -36,11 +36,14 @@ def feature_names(estimator: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
 
-def onnx_of(estimator: Any, name: str, *, width: int | None = None, by_name: bool = False) -> bytes:
+def onnx_of(
+    estimator: Any, name: str, *, width: int | None = None, by_name: bool = False, raw_scores: bool = False
+) -> bytes:
     """The estimator as a file whose graph is called ``name``; raises NotExportedError.
 
     ``width`` is that of a matrix, by default the one that it was fitted on; with ``by_name`` who knows its
-    columns gets an input for each.
+    columns gets an input for each. With ``raw_scores`` the scores beside the class are what probabilities are made of,
+    for estimators that have both.
     """
     if not type(estimator).__module__.startswith("sklearn.") and not hasattr(estimator, "__sklearn_tags__"):
         raise NotExportedError(f"`{type(estimator).__name__}` is no estimator of scikit-learn", None)
@@ -64,10 +67,16 @@ def onnx_of(estimator: Any, name: str, *, width: int | None = None, by_name: boo
     try:
         with catch_warnings():  # the converter reads attributes of machines that scikit-learn calls deprecated
             simplefilter("ignore", FutureWarning)
-            try:
-                proto = to_onnx(estimator, **given, name=name, options={id(estimator): {"zipmap": False}})
-            except NameError:  # of estimators that have no such option, as those without probabilities
-                proto = to_onnx(estimator, **given, name=name)
+            last = getattr(estimator, "steps", [("model", estimator)])[-1][1]
+            raw = [{id(last): {"zipmap": False, "raw_scores": True}}] if raw_scores else []
+            for options in (*raw, {id(estimator): {"zipmap": False}}, None):
+                try:
+                    proto = to_onnx(estimator, **given, name=name, options=options)
+                    break
+                # Of estimators that have no such option, as those without probabilities, or without another score.
+                except (NameError, RuntimeError):
+                    if options is None:
+                        raise
         content: bytes = proto.SerializeToString(deterministic=True)
     except Exception as problem:  # skl2onnx raises classes of its own
         raise NotExportedError(f"skl2onnx: {problem}".strip().splitlines()[0][:160], None) from problem

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.ensemble import attributes_of
+from fairdsl.ir.ensemble import attributes_of_form
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Readout
 from fairdsl.models.onnx_import.file import whole_model
+from fairdsl.models.onnx_nodes import Nodes, NotWrappedError, operator_set
 from fairdsl.options.commands import Vote
 
-__all__ = ["NotWrappedError", "Wrapped", "chosen_by", "protected_columns", "voting_file"]
+__all__ = ["Wrapped", "chosen_by", "protected_columns", "voting_file"]
 
 Integers = NDArray[np.int64]
 
@@ -37,10 +37,6 @@ _ML = "ai.onnx.ml"
 _FLOAT, _INT64 = 1, 7
 #: How many individuals there are, and the number of each.
 _PEOPLE, _PERSON = f"{_OWN}people", f"{_OWN}person"
-
-
-class NotWrappedError(Exception):
-    """Why no such file can be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +62,11 @@ def protected_columns(deployed: Deployed, protected: frozenset[int]) -> Mapping[
     for feed in deployed.feeds:
         forms = [deployed.features[position] for position in feed.features]
         for form in forms:
-            read = _attributes(form)
+            read = attributes_of_form(form)
             if read & protected and not read <= protected:
                 raise NotWrappedError("a number that the file reads is made of a protected attribute and another one")
-        found[feed.name] = np.array([bool(_attributes(form) & protected) for form in forms]).nonzero()[0]
+        found[feed.name] = np.array([bool(attributes_of_form(form) & protected) for form in forms]).nonzero()[0]
     return found
-
-
-def _attributes(form: Form) -> frozenset[int]:
-    return frozenset(place for term, _ in form.terms for place in attributes_of(term))
 
 
 def chosen_by(vote: Vote, ranks: Integers) -> Integers:
@@ -93,10 +85,7 @@ def voting_file(wrapped: Wrapped, vote: Vote) -> bytes:
     import onnx
 
     inner = whole_model(wrapped.deployed.path, wrapped.deployed.sha256)
-    opsets = {entry.domain or "": entry.version for entry in inner.opset_import}
-    oldest = opsets.get("", opsets.get("ai.onnx", 0))
-    if oldest < _OLDEST:
-        raise NotWrappedError(f"the file uses operator set {oldest}, and {_OLDEST} is needed: export it again")
+    operator_set(inner, _OLDEST)
     inputs = [value for value in inner.graph.input if value.name in wrapped.blocks]
     if any(len(value.type.tensor_type.shape.dim) != 2 for value in inputs):
         raise NotWrappedError("an input of the file is no table of individuals and columns")
@@ -121,7 +110,7 @@ def voting_file(wrapped: Wrapped, vote: Vote) -> bytes:
     copied.graph.input.extend(given)
     copied.graph.output.append(answer)
     copied.graph.initializer.extend(graph.constants)
-    _with_encoders(copied, opsets.get(_ML))
+    _with_encoders(copied, next((entry.version for entry in inner.opset_import if entry.domain == _ML), None))
     copied.producer_name = "fairdsl"
     content: bytes = copied.SerializeToString(deterministic=True)
     return content
@@ -145,34 +134,12 @@ def _table_of(graph: Any, output: str) -> tuple[str, Any]:
     return (maker.input[0], maker) if maker is not None and maker.op_type == "ZipMap" else (output, None)
 
 
-class _Writer:
-    """The nodes around the wrapped file; tensors are named by what they are."""
+class _Writer(Nodes):
+    """The nodes around the wrapped file."""
 
     def __init__(self, wrapped: Wrapped) -> None:
+        super().__init__(_OWN)
         self._wrapped = wrapped
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-
-    def add(self, operator: str, *inputs: str, output: str | None = None, domain: str = "", **settings: Any) -> str:
-        """A node with one output, which is returned."""
-        from onnx import helper
-
-        name = output or f"{_OWN}{operator}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name], name, domain=domain or None, **settings))
-        return name
-
-    def stored(self, values: Any) -> str:
-        """A constant."""
-        from onnx import helper, numpy_helper
-
-        array, name = np.asarray(values), f"{_OWN}stored_{len(self.constants)}"
-        if array.dtype.kind in "OU":
-            texts = [str(value).encode() for value in array.ravel()]
-            tensor = helper.make_tensor(name, helper.TensorProto.STRING, array.shape, texts)
-        else:
-            tensor = numpy_helper.from_array(array, name)
-        self.constants.append(tensor)
-        return name
 
     def spread(self) -> None:
         """The wrapped file's inputs: each individual with each combination, everybody with the first of them first."""

@@ -104,7 +104,7 @@ class Repair(Section):
 
     recipe: str = option(
         "portfolio",
-        "Which rows to add; see docs/repair.md.",
+        "What to try; see docs/repair.md.",
         Text("NAME", "the name of a recipe", "pairs"),
         flag="--recipe",
     )

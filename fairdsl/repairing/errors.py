@@ -8,7 +8,14 @@ from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
-__all__ = ["estimator_not_usable", "no_guarantee", "not_exported", "not_repairable", "rows_too_few"]
+__all__ = [
+    "estimator_not_usable",
+    "no_guarantee",
+    "not_exported",
+    "not_repairable",
+    "rows_too_few",
+    "several_properties",
+]
 
 
 def estimator_not_usable(name: str, reason: str, remedy: str | None = None) -> Diagnostic:
@@ -67,4 +74,16 @@ def no_guarantee(name: str, reason: str, span: Span | None, help_text: str) -> D
         notes=() if span else (reason,),
         why="the new file asks the model about a person with all protected values, and drops the person's own",
         help=help_text,
+    )
+
+
+def several_properties(path: str, names: Sequence[str]) -> Diagnostic:
+    """E0633: which of several properties about rates is meant, where there is none about pairs."""
+    listing = ", ".join(f"`{name}`" for name in names)
+    return Diagnostic(
+        code="E0633",
+        title=f"the spec has {len(names)} properties about rates of groups",
+        notes=(f"`{short_path(path)}` asks about groups in {listing}",),
+        why="a model is trained for one property",
+        help=f"write `--property NAME` with one of {listing}",
     )

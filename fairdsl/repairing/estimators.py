@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
-from inspect import isclass, isfunction
+from inspect import isclass, isfunction, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.repairing import errors
-from fairdsl.repairing.subject import Rows, Subject
+from fairdsl.repairing.subject import Rows, Trainee
 
 __all__ = ["Factory", "factory_of", "fitted", "predicted"]
 
@@ -79,8 +79,13 @@ def _no_function(wanted: str, module: ModuleType, place: str, function: str) -> 
     return errors.estimator_not_usable(wanted, reason, f"write one of its functions: {listed}" if known else None)
 
 
-def fitted(factory: Factory, subject: Subject, rows: Rows, seed: int) -> Any:
-    """A new estimator that has learnt the rows; one whose ``random_state`` is open gets the seed."""
+def fitted(
+    factory: Factory, subject: Trainee, rows: Rows, seed: int, weights: NDArray[np.float64] | None = None
+) -> Any:
+    """A new estimator that has learnt the rows; one whose ``random_state`` is open gets the seed.
+
+    ``weights`` [rows] say how much each row counts. An estimator that takes none learns as many rows, drawn by them.
+    """
     with _reported(factory.name, "the function raised an exception"):
         estimator = factory.make()
     missing = [name for name in ("fit", "predict") if not callable(getattr(estimator, name, None))]
@@ -89,12 +94,23 @@ def fitted(factory: Factory, subject: Subject, rows: Rows, seed: int) -> Any:
         raise DiagnosticError(errors.estimator_not_usable(factory.name, reason))
     with _reported(factory.name, f"`fit` on {len(rows):,} rows raised an exception"):
         _seed(estimator, seed)
-        learnt = estimator.fit(subject.features(rows.values), subject.learned(rows.outcomes))
+        weighed = {} if weights is None or (name := _weights_of(estimator)) is None else {name: weights}
+        if weights is not None and not weighed:
+            drawn = np.random.default_rng(seed).choice(len(rows), len(rows), p=weights / weights.sum())
+            rows = rows.at(drawn)
+        learnt = estimator.fit(subject.features(rows.values), subject.learned(rows.outcomes), **weighed)
     # Some return themselves, as scikit-learn's do, and some nothing.
     return estimator if learnt is None else learnt
 
 
-def predicted(factory: Factory, estimator: Any, subject: Subject, values: ExactRows) -> Integers:
+def _weights_of(estimator: Any) -> str | None:
+    """What `fit` calls the weights of rows, of a pipeline those of its last step; None where it takes none."""
+    steps = getattr(estimator, "steps", None)
+    prefix, last = (f"{steps[-1][0]}__", steps[-1][1]) if steps else ("", estimator)
+    return f"{prefix}sample_weight" if "sample_weight" in signature(last.fit).parameters else None
+
+
+def predicted(factory: Factory, estimator: Any, subject: Trainee, values: ExactRows) -> Integers:
     """The outcomes that it predicts; raises DiagnosticError (E0590) where they are none."""
     with _reported(factory.name, "`predict` raised an exception"):
         found = np.asarray(estimator.predict(subject.features(values)))

@@ -21,7 +21,7 @@ from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import Factory, predicted
-from fairdsl.repairing.subject import Rows, Subject
+from fairdsl.repairing.subject import Rows, Trainee
 from fairdsl.source.writing import write_file
 
 __all__ = ["Exported", "exported"]
@@ -39,13 +39,17 @@ class Exported:
     differing: int
 
 
-def exported(factory: Factory, estimator: Any, subject: Subject, path: Path, rows: Rows) -> Exported:
+def exported(
+    factory: Factory, estimator: Any, subject: Trainee, path: Path, rows: Rows, *, raw_scores: bool = False
+) -> Exported:
     """Write the estimator to ``path`` and read it as the spec declares the model; ``rows`` compare the two.
+
+    With ``raw_scores`` what skl2onnx writes has scores beside the class that are no probabilities yet.
 
     Raises DiagnosticError where no file can be written (E0591), or the spec's model is not what it holds.
     """
     if factory.export is None:
-        _by_skl2onnx(factory, estimator, subject, path)
+        _by_skl2onnx(factory, estimator, subject, path, raw_scores=raw_scores)
     else:
         try:
             factory.export(estimator, str(path))
@@ -59,7 +63,7 @@ def exported(factory: Factory, estimator: Any, subject: Subject, path: Path, row
     return Exported(model=model, differing=_differing(factory, estimator, subject, model, rows))
 
 
-def _differing(factory: Factory, estimator: Any, subject: Subject, model: Model, rows: Rows) -> int:
+def _differing(factory: Factory, estimator: Any, subject: Trainee, model: Model, rows: Rows) -> int:
     meant = predicted(factory, estimator, subject, rows.values)
     if model.deployed is None:
         decided = BatchEvaluator(model).settled(rows.values).decisions
@@ -73,7 +77,7 @@ def _differing(factory: Factory, estimator: Any, subject: Subject, model: Model,
     return differing
 
 
-def _by_skl2onnx(factory: Factory, estimator: Any, subject: Subject, path: Path) -> None:
+def _by_skl2onnx(factory: Factory, estimator: Any, subject: Trainee, path: Path, *, raw_scores: bool) -> None:
     if path.suffix != ".onnx" and subject.source.format != "onnx":
         reason = f"the spec reads `{path.name}`, and scikit-learn's estimators become ONNX files"
         raise DiagnosticError(
@@ -81,7 +85,7 @@ def _by_skl2onnx(factory: Factory, estimator: Any, subject: Subject, path: Path)
         )
     width = subject.features(ExactRows.of_floats(np.zeros((1, len(subject.domain.attributes))))).shape[1]
     try:
-        content = onnx_of(estimator, subject.declaration.name, width=width)
+        content = onnx_of(estimator, subject.declaration.name, width=width, raw_scores=raw_scores)
     except NotExportedError as problem:
         remedy = problem.help_text or f"use an estimator that skl2onnx converts, or {_OWN}"
         raise DiagnosticError(errors.not_exported(factory.name, problem.reason, remedy)) from problem

@@ -6,7 +6,7 @@ nothing. One that has files in it is never written into: they may be a model tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +19,12 @@ from fairdsl.repairing.result import Repaired
 from fairdsl.repairing.subject import Subject
 from fairdsl.repairing.training import Training
 from fairdsl.repairing.wording import summary
-from fairdsl.source.reading import content_of
 from fairdsl.source.spreadsheets import csv_of
 from fairdsl.source.writing import new_folder, write_file
 
-__all__ = ["ADDED", "PICTURE", "check_folder", "write_folder"]
+__all__ = ["ADDED", "DOCUMENT", "PICTURE", "REPORT", "check_folder", "files_of", "write_folder"]
 
-ADDED, PICTURE = "added.csv", "rates.svg"
+ADDED, PICTURE, REPORT, DOCUMENT = "added.csv", "rates.svg", "report.txt", "report.json"
 _ANOTHER = "name a folder that does not exist yet, with `-o DIR`"
 
 
@@ -40,18 +39,24 @@ def check_folder(output: str) -> None:
         raise DiagnosticError(cannot_write(output, f"there is no folder `{place.parent}`", _ANOTHER))
 
 
-def write_folder(repaired: Repaired, file: Path, subject: Subject, training: Training) -> None:
-    """Write all files of the repair; ``file`` is the model's, ``training`` what it learnt from."""
-    place = repaired.output
+def write_folder(place: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write all files of a repair, by their names."""
     try:
         with new_folder(place) as folder:
-            write_file(folder / repaired.file, content_of(file))
-            write_file(folder / ADDED, _added(subject, training))
-            write_file(folder / PICTURE, picture(repaired))
-            write_file(folder / "report.txt", "\n".join(summary(repaired)) + "\n")
-            write_file(folder / "report.json", repaired.to_json())
+            for name, content in files.items():
+                write_file(folder / name, content)
     except OSError as problem:
         raise DiagnosticError(cannot_write(str(place), problem, _ANOTHER)) from problem
+
+
+def files_of(repaired: Repaired, subject: Subject, training: Training) -> Mapping[str, str]:
+    """What is written beside the model, which learnt from ``training``."""
+    return {
+        ADDED: _added(subject, training),
+        PICTURE: picture(repaired),
+        REPORT: "\n".join(summary(repaired)) + "\n",
+        DOCUMENT: repaired.to_json(),
+    }
 
 
 def _added(subject: Subject, training: Training) -> str:

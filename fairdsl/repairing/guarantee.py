@@ -24,7 +24,8 @@ from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.ir.alike import apart
 from fairdsl.ir.model import Model
-from fairdsl.models.onnx_vote import NotWrappedError, Wrapped, chosen_by, protected_columns, voting_file
+from fairdsl.models.onnx_nodes import NotWrappedError
+from fairdsl.models.onnx_vote import Wrapped, chosen_by, protected_columns, voting_file
 from fairdsl.models.runtime import Runtime
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import Guarantee, Vote

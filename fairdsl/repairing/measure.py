@@ -18,13 +18,11 @@ from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.backends.sampling import Sampling
 from fairdsl.backends.units import settling
 from fairdsl.codec import Lower, Upper
-from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Precision, Quantity
 from fairdsl.numerics.leaves import Leaves
-from fairdsl.numerics.predicates import mask
-from fairdsl.repairing.subject import Rows, Subject
+from fairdsl.repairing.subject import Rows, Subject, Trainee
 from fairdsl.verdict import Estimated, Shares
 
 __all__ = ["Measured", "OnRows", "Rate", "measure", "on_rows"]
@@ -90,18 +88,16 @@ def measure(
     return Measured(rate=_rate(subject, model, precision, budget, observer), rows=among)
 
 
-def on_rows(subject: Subject, model: Model, rows: Rows, decisions: NDArray[np.int64]) -> OnRows:
+def on_rows(subject: Trainee, model: Model, rows: Rows, decisions: NDArray[np.int64]) -> OnRows:
     """What a model makes of rows by its exact ``decisions``; a row in doubt counts as unfair, and as decided wrongly.
 
     A black box has no exact arithmetic, and is asked about each row by itself.
     """
-    wanted = mask(conjoin(subject.domain.where, subject.pair.unit_target), {Who.EACH: rows.values})
-    judged = subject.units(model).judge(rows.values.at(wanted))
-    asked = judged.in_question
+    asked, unfair = subject.unfair_of(rows.values, model)
     return OnRows(
         rows=len(rows),
-        in_target=int(asked.sum()),
-        unfair=int(((judged.unfair | judged.doubtful) & asked).sum()),
+        in_target=asked,
+        unfair=unfair,
         correct=int(np.count_nonzero(decisions == rows.outcomes)),
         decided=tuple(int(np.count_nonzero(decisions == outcome)) for outcome in range(len(model.outcomes))),
     )

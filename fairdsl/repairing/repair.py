@@ -10,28 +10,28 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.clock import Deadline, Meter, interrupting, metered, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.ir.question import GroupMetric, Pair
 from fairdsl.options import Options
 from fairdsl.plan.errors import unknown_choice
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import factory_of
-from fairdsl.repairing.folder import check_folder, write_folder
+from fairdsl.repairing.folder import DOCUMENT, REPORT, check_folder, files_of, write_folder
+from fairdsl.repairing.parts import divided
+from fairdsl.repairing.rates import RATE_RECIPES, RateRounds, RateSubject, RepairedRates, rate_subject_of
+from fairdsl.repairing.rates.wording import rates_summary
 from fairdsl.repairing.recipes import RECIPES
 from fairdsl.repairing.result import Ending, Repaired, Settings, Split, checked_by
-from fairdsl.repairing.run import Parts, Rounds
-from fairdsl.repairing.subject import Rows, Subject, checked_file, subject_of
+from fairdsl.repairing.run import Rounds
+from fairdsl.repairing.subject import Subject, checked_file, subject_of
 from fairdsl.report.model import Report
-from fairdsl.semantics import front_end
+from fairdsl.semantics import CheckedSpec, front_end
 from fairdsl.source.reading import content_of
 
 __all__ = ["repair_spec"]
 
-#: One row in so many is for choosing, and as many for the report; each of the two has so many rows at least.
-_PART, _LEAST = 5, 10
 #: Seconds that the check of the new file may take.
 _CHECK = 60.0
 
@@ -46,72 +46,84 @@ def repair_spec(
     output: str,
     settings: Settings,
     observer: Observer,
-) -> Repaired:
+) -> Repaired | RepairedRates:
     """Train the model of the spec at ``path`` again until it discriminates less, and write it to ``output``.
 
     Raises DiagnosticError for mistakes in the spec, the table, the estimator and the names given.
     """
-    if settings.recipe not in RECIPES:
-        raise DiagnosticError(unknown_choice("recipe", settings.recipe, tuple(RECIPES)))
     check_folder(output)
     budget = Budget.under(settings.options)
     with phase("reading the spec and the rows", budget.deadline):
         spec, findings = front_end(path, let)
-        subject = subject_of(spec, path, property)
+        subject = _subject(spec, path, property, train)
         rows, digest = subject.rows(train)
-    parts = _divided(train, subject, rows, settings.seed)
+    recipes = tuple(RATE_RECIPES if isinstance(subject, RateSubject) else RECIPES)
+    if settings.recipe not in recipes:
+        raise DiagnosticError(unknown_choice("recipe", settings.recipe, recipes))
+    parts = divided(train, subject, rows, settings.seed)
     factory = factory_of(estimator)
     with TemporaryDirectory(prefix="fairdsl-repair-") as scratch:
+        rounds: Rounds | RateRounds
         with metered(Meter(settings.effort, budget.deadline.at)):
             with interrupting():
-                rounds = Rounds(subject, factory, parts, settings, Path(scratch), budget.of_effort, observer)
+                given = (factory, parts, settings, Path(scratch), budget.of_effort, observer)
+                rounds = RateRounds(subject, *given) if isinstance(subject, RateSubject) else Rounds(subject, *given)
             ending = rounds.run()
         pinned = subject.source.sha256 is not None
         report: Report | None = None
         about: tuple[Diagnostic, ...] = ()
         if ending is not Ending.INTERRUPTED and not pinned:
             report, about = checked_file(path, let or {}, subject, rounds.best.file, _check(settings), observer)
-        repaired = Repaired(
-            spec=path,
-            property_name=subject.name,
-            model=subject.declaration.name,
-            outcomes=subject.declaration.outcomes,
-            train=train,
-            train_sha256=digest,
-            estimator=factory.name,
-            settings=settings,
-            split=Split(train=len(parts.fit), choose=len(parts.choose), report=len(parts.report)),
-            candidates=tuple(rounds.candidates),
-            compared=rounds.compared(),
-            ending=ending,
-            by_the_clock=rounds.by_the_clock,
-            output=Path(output),
-            file=subject.file_name,
-            sha256=sha256(content_of(rounds.best.file)).hexdigest(),
-            pinned=pinned,
-            report=report,
-            checked=None if report is None else checked_by(report),
-            diagnostics=tuple(dict.fromkeys([*findings, *about])),
-        )
-        write_folder(repaired, rounds.best.file, subject, rounds.training)
+        content = content_of(rounds.best.file)
+        made: dict[str, Any] = {
+            "spec": path,
+            "property_name": subject.name,
+            "model": subject.declaration.name,
+            "outcomes": subject.declaration.outcomes,
+            "train": train,
+            "train_sha256": digest,
+            "estimator": factory.name,
+            "settings": settings,
+            "split": Split(train=len(parts.fit.rows), choose=len(parts.choose.rows), report=len(parts.report.rows)),
+            "compared": rounds.compared(),
+            "ending": ending,
+            "output": Path(output),
+            "file": subject.file_name,
+            "sha256": sha256(content).hexdigest(),
+            "pinned": pinned,
+            "report": report,
+            "checked": None if report is None else checked_by(report),
+            "diagnostics": tuple(dict.fromkeys([*findings, *about])),
+        }
+        repaired, beside = _result(subject, rounds, made)
+    write_folder(repaired.output, {repaired.file: content, **beside})
     return repaired
 
 
-def _divided(path: str, subject: Subject, rows: Rows, seed: int) -> Parts:
-    """Three parts of the rows at random; raises DiagnosticError (E0593) where they say too little."""
-    order = np.random.default_rng(seed).permutation(len(rows))
-    part = len(rows) // _PART
-    parts = Parts(fit=rows.at(order[2 * part :]), choose=rows.at(order[:part]), report=rows.at(order[part : 2 * part]))
-    outcomes = subject.declaration.outcomes
-    counts = np.bincount(parts.fit.outcomes, minlength=len(outcomes))
-    listed = [f"{name}: {count:,} rows to train on" for name, count in zip(outcomes, counts.tolist(), strict=True)]
-    if part < _LEAST:
-        reason = f"it has {len(rows):,}; a fifth of them chooses and a fifth reports, at least {_LEAST} each"
-        raise DiagnosticError(errors.rows_too_few(path, reason, ()))
-    if np.count_nonzero(counts) < 2:
-        reason = "there is nothing to learn from rows with one outcome"
-        raise DiagnosticError(errors.rows_too_few(path, reason, listed))
-    return parts
+def _subject(spec: CheckedSpec, path: str, asked: str | None, train: str) -> Subject | RateSubject:
+    """What is to be repaired: the property that is named, or the one about pairs, or else the one about rates."""
+    of_rates = {each.name: each for each in spec.properties if isinstance(each.demands[0].question, GroupMetric)}
+    pairs = any(isinstance(each.demands[0].question, Pair) for each in spec.properties)
+    if asked in of_rates:
+        return rate_subject_of(spec, of_rates[asked], train)
+    if asked is not None or pairs or not of_rates:
+        return subject_of(spec, path, asked)
+    if len(of_rates) > 1:
+        raise DiagnosticError(errors.several_properties(path, tuple(of_rates)))
+    return rate_subject_of(spec, next(iter(of_rates.values())), train)
+
+
+def _result(
+    subject: Subject | RateSubject, rounds: Rounds | RateRounds, made: Mapping[str, Any]
+) -> tuple[Repaired | RepairedRates, Mapping[str, str]]:
+    """The document, and what is written beside the model."""
+    if isinstance(rounds, RateRounds):
+        before, after = rounds.reported()
+        rates = RepairedRates(candidates=tuple(rounds.candidates), before=before, after=after, **made)
+        return rates, {REPORT: "\n".join(rates_summary(rates)) + "\n", DOCUMENT: rates.to_json()}
+    assert isinstance(subject, Subject), "rounds are about pairs or about rates"
+    repaired = Repaired(candidates=tuple(rounds.candidates), by_the_clock=rounds.by_the_clock, **made)
+    return repaired, files_of(repaired, subject, rounds.training)
 
 
 def _check(settings: Settings) -> Budget:

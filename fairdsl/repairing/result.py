@@ -20,7 +20,7 @@ from fairdsl.options import Options, Run
 from fairdsl.options.commands import REPAIR_SECONDS, Repair
 from fairdsl.repairing.measure import Measured, OnRows, Rate, on_rows
 from fairdsl.repairing.rule import Choice, chosen
-from fairdsl.repairing.subject import Rows, Subject
+from fairdsl.repairing.subject import Rows, Trainee
 from fairdsl.report.model import Report
 from fairdsl.verdict import Interval, Judgement
 
@@ -31,6 +31,7 @@ __all__ = [
     "CheckedProperty",
     "Compared",
     "Ending",
+    "Made",
     "Repaired",
     "Settings",
     "Split",
@@ -143,7 +144,7 @@ class Compared:
             raise ValueError("both models decide the same rows")
 
     @classmethod
-    def of(cls, subject: Subject, before: Model, after: Model, rows: Rows) -> Self:
+    def of(cls, subject: Trainee, before: Model, after: Model, rows: Rows) -> Self:
         """Two models on the rows."""
         first, second = (settling(model)(rows.values).decisions for model in (before, after))
         right, now = first == rows.outcomes, second == rows.outcomes
@@ -239,11 +240,8 @@ class CheckedProperty:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repaired(Document):
-    """What a repair came to: everything that is the same whenever and wherever the same repair runs."""
-
-    SCHEMA: ClassVar[str] = "fairdsl.repaired/2"
-    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("improved", "reduction", "accuracy")
+class Made:
+    """What repairs have in common: what was trained for what, the first model and the best one, and the new file."""
 
     #: The path of the spec.
     spec: str
@@ -263,14 +261,10 @@ class Repaired(Document):
     settings: Settings
     #: What the rows were for.
     split: Split
-    #: In the order in which they were trained, the first on the table's rows alone.
-    candidates: tuple[Candidate, ...]
     #: The first model and the best one, on other rows.
     compared: Compared
     #: Why no more was tried.
     ending: Ending
-    #: Whether some search ended by its time, so that another run may differ.
-    by_the_clock: bool
     #: The model's file, in the folder.
     file: str
     #: Its digest.
@@ -285,6 +279,19 @@ class Repaired(Document):
     output: Path = field(default=Path(), compare=False)
     #: All that ``check`` says, with how long it took; not part of the document.
     report: Report | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired(Made, Document):
+    """What a repair came to: everything that is the same whenever and wherever the same repair runs."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.repaired/2"
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("improved", "reduction", "accuracy")
+
+    #: In the order in which they were trained, the first on the table's rows alone.
+    candidates: tuple[Candidate, ...]
+    #: Whether some search ended by its time, so that another run may differ.
+    by_the_clock: bool
 
     def __post_init__(self) -> None:
         kept = [candidate for candidate in self.candidates if candidate.kept]

@@ -26,27 +26,19 @@ from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import Factory, fitted
 from fairdsl.repairing.exporting import exported
 from fairdsl.repairing.measure import Measured, measure
+from fairdsl.repairing.parts import Parts
 from fairdsl.repairing.recipes import RECIPES, Floats, Recipe, Situation
 from fairdsl.repairing.result import Candidate, Compared, Ending, Settings
 from fairdsl.repairing.rule import Allowed, Choice, chosen, judged
-from fairdsl.repairing.subject import Rows, Subject
+from fairdsl.repairing.subject import Subject
 from fairdsl.repairing.training import Training
 
-__all__ = ["Parts", "Rounds"]
+__all__ = ["Rounds"]
 
 #: Seconds that one search may take, and the part of what is left.
 _SEARCH, _PART = 30.0, 4
 #: Units that may be drawn to find pairs by uniform draws alone.
 _UNIFORM = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """The rows to train on, to choose by, and to report on."""
-
-    fit: Rows
-    choose: Rows
-    report: Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +93,11 @@ class Rounds:
 
     def compared(self) -> Compared:
         """The first model and the best one on the rows that are left for that."""
-        return Compared.of(self._subject, self._first.model, self.best.model, self._parts.report)
+        return Compared.of(self._subject, self._first.model, self.best.model, self._parts.report.rows)
 
     def _begin(self) -> _Trained:
         """The model without additions; what is wrong with it is wrong with the run."""
-        training = Training(self._parts.fit)
+        training = Training(self._parts.fit.rows)
         self._observer.progress("repair", None, "the first model")
         first, differing = self._train(training)
         if first.measured.rate is None:
@@ -153,7 +145,7 @@ class Rounds:
         allowed = Allowed(
             first=self._first.measured,
             loss=self._settings.loss,
-            labelled=len(np.unique(self._parts.choose.outcomes)),
+            labelled=len(np.unique(self._parts.choose.rows.outcomes)),
         )
         choice = judged(self.best.measured, found.measured, allowed)
         self.candidates.append(replace(candidate, choice=choice, measured=found.measured, differing=differing))
@@ -168,9 +160,10 @@ class Rounds:
         folder.mkdir()
         path = folder / self._subject.file_name
         estimator = fitted(self._factory, self._subject, training.rows, self._settings.seed)
-        written = exported(self._factory, estimator, self._subject, path, self._parts.choose)
+        rows = self._parts.choose.rows
+        written = exported(self._factory, estimator, self._subject, path, rows)
         precision = self._settings.precision(1 + self._settings.rounds * len(self._recipes))
-        measured = measure(self._subject, written.model, self._parts.choose, precision, self._budget, self._observer)
+        measured = measure(self._subject, written.model, rows, precision, self._budget, self._observer)
         self.by_the_clock |= self._budget.exhausted and _by_the_clock()
         return _Trained(training=training, model=written.model, measured=measured, file=path), written.differing
 
@@ -181,7 +174,7 @@ class Rounds:
             training=self.best.training,
             search=self._search,
             round=number,
-            wanted=int(self._settings.share * len(self._parts.fit)) * 2 ** (number - 1),
+            wanted=int(self._settings.share * len(self._parts.fit.rows)) * 2 ** (number - 1),
             tried=frozenset(name for name, file in self._tried if file == self.best.file),
             rng=rng,
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from fairdsl.ir.declaration import (
 )
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
@@ -36,14 +37,16 @@ from fairdsl.models.absent import codes_of_missing
 from fairdsl.models.classes import high_outcome
 from fairdsl.models.features import feature_matrix
 from fairdsl.models.load import load_model
+from fairdsl.numerics.predicates import mask
 from fairdsl.pipeline import verify
 from fairdsl.plan.choices import check_properties
 from fairdsl.pruning.accuracy import label_of, outcomes_by_value
 from fairdsl.repairing import errors
 from fairdsl.report.model import Report
 from fairdsl.semantics import CheckedSpec
+from fairdsl.semantics.checked import CheckedProperty
 
-__all__ = ["Rows", "Subject", "checked_file", "subject_of"]
+__all__ = ["Rows", "Subject", "Trainee", "checked_file", "subject_of"]
 
 Integers = NDArray[np.int64]
 
@@ -69,22 +72,42 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """The model that is to be trained again, and the question that it is asked.
+class Trainee:
+    """A model that is to be trained again, for a property of that ``name``.
 
     ``classes`` are the labels that stand for the outcomes when an estimator learns, such that the spec's decision
     clause reads the exported file as they are meant: ``grant when class = 1`` makes 1 of ``grant``. ``outcome_of`` says
-    which outcome a value of the label stands for. ``name`` is the property's.
+    which outcome a value of the label stands for.
     """
 
     name: str
     declaration: ModelDeclaration
     source: FileSource
     domain: Domain
-    pair: Pair
     label: Attribute
     outcome_of: Mapping[float, int]
     classes: tuple[Label, ...]
+
+    @classmethod
+    def of(cls, spec: CheckedSpec, checked: CheckedProperty, /, **asked: Any) -> Self:
+        """The model of a property, with what is ``asked``; raises DiagnosticError where there is no file or label."""
+        declaration = spec.models[checked.model].declaration
+        source = declaration.source
+        if not isinstance(source, FileSource) or isinstance(declaration.decision, ByRules):
+            reason = f"`{declaration.name}` is not read from a file that an estimator could be exported to"
+            help_text = 'write the model as `from "FILE.onnx"` with a decision such as `class = 1`'
+            raise DiagnosticError(errors.not_repairable(reason, declaration.span, help_text))
+        label = label_of(spec)
+        return cls(
+            name=checked.name,
+            declaration=declaration,
+            source=source,
+            domain=checked.domain,
+            label=Attribute(name=label.name, type=label.type, column=label.column, span=label.span),
+            outcome_of=outcomes_by_value(label, declaration.outcomes, declaration.favourable),
+            classes=_classes(declaration),
+            **asked,
+        )
 
     @property
     def file_name(self) -> str:
@@ -115,6 +138,23 @@ class Subject:
         unpinned = replace(self.declaration, source=replace(self.source, sha256=None))
         return load_model(unpinned, self.domain, override_path=path, reporter=reporter)
 
+    def rows(self, path: str) -> tuple[Rows, str]:
+        """The rows of the CSV file at ``path`` and its digest; raises DiagnosticError (E0530 to E0533)."""
+        table = read_table(path, self.domain, self.label)
+        right = [self.outcome_of[value] for value in table.label_codes.tolist()]
+        return Rows(table.values, np.array(right, dtype=np.int64)), table.sha256
+
+    def unfair_of(self, values: ExactRows, model: Model) -> tuple[int, int]:
+        """How many individuals are asked about by themselves, and to how many of these the model is unfair."""
+        return 0, 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject(Trainee):
+    """The model that is to be trained again, and the question about pairs that it is asked."""
+
+    pair: Pair
+
     def problem(self, model: Model, quantity: Quantity, precision: Precision | None = None) -> Problem:
         """The question about another model than the spec's."""
         return Problem(
@@ -134,11 +174,12 @@ class Subject:
             raise DiagnosticError(errors.not_repairable(units.why, units.span or self.pair.span, help_text))
         return units
 
-    def rows(self, path: str) -> tuple[Rows, str]:
-        """The rows of the CSV file at ``path`` and its digest; raises DiagnosticError (E0530 to E0533)."""
-        table = read_table(path, self.domain, self.label)
-        right = [self.outcome_of[value] for value in table.label_codes.tolist()]
-        return Rows(table.values, np.array(right, dtype=np.int64)), table.sha256
+    def unfair_of(self, values: ExactRows, model: Model) -> tuple[int, int]:
+        """Those in the target, and those of them that lie in unfair units; one in doubt counts as unfair."""
+        wanted = mask(conjoin(self.domain.where, self.pair.unit_target), {Who.EACH: values})
+        judged = self.units(model).judge(values.at(wanted))
+        asked = judged.in_question
+        return int(asked.sum()), int(((judged.unfair | judged.doubtful) & asked).sum())
 
 
 def subject_of(spec: CheckedSpec, path: str, asked: str | None) -> Subject:
@@ -154,29 +195,13 @@ def subject_of(spec: CheckedSpec, path: str, asked: str | None) -> Subject:
         raise DiagnosticError(no_question(path, tuple(found), asked))
     checked = found[name]
     pair = checked.demands[0].question
-    declaration = spec.models[checked.model].declaration
     assert isinstance(pair, Pair), "the property was chosen for its pairs"
     if not isinstance(pair.demand, SameDecision) or pair.sure:
         reason = "how many people are treated unfairly is measured for equal decisions alone"
         raise DiagnosticError(
             errors.not_repairable(reason, checked.span, "name a property with `require same decision`")
         )
-    source = declaration.source
-    if not isinstance(source, FileSource) or isinstance(declaration.decision, ByRules):
-        reason = f"`{declaration.name}` is not read from a file that an estimator could be exported to"
-        help_text = 'write the model as `from "FILE.onnx"` with a decision such as `class = 1`'
-        raise DiagnosticError(errors.not_repairable(reason, declaration.span, help_text))
-    label = label_of(spec)
-    return Subject(
-        name=name,
-        declaration=declaration,
-        source=source,
-        domain=checked.domain,
-        pair=pair,
-        label=Attribute(name=label.name, type=label.type, column=label.column, span=label.span),
-        outcome_of=outcomes_by_value(label, declaration.outcomes, declaration.favourable),
-        classes=_classes(declaration),
-    )
+    return Subject.of(spec, checked, pair=pair)
 
 
 def _classes(declaration: ModelDeclaration) -> tuple[Label, ...]:
@@ -202,7 +227,7 @@ def _labelled(declaration: ModelDeclaration, known: Mapping[int, Label]) -> tupl
 
 
 def checked_file(
-    path: str, let: Mapping[str, str], subject: Subject, file: Path, budget: Budget, observer: Observer
+    path: str, let: Mapping[str, str], subject: Trainee, file: Path, budget: Budget, observer: Observer
 ) -> tuple[Report | None, tuple[Diagnostic, ...]]:
     """What ``check`` says of another file as the spec's model, or what keeps it from saying anything."""
     try:

@@ -8,14 +8,37 @@ from typing import TYPE_CHECKING
 
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.repairing.measure import OnRows, Rate
-from fairdsl.repairing.result import ROWS_CONFIDENCE, Candidate, CheckedDemand, Compared, Ending, Repaired, interval_of
+from fairdsl.repairing.result import (
+    ROWS_CONFIDENCE,
+    Candidate,
+    CheckedDemand,
+    Compared,
+    Ending,
+    Made,
+    Repaired,
+    interval_of,
+)
 from fairdsl.repairing.rule import Choice
 from fairdsl.verdict import Judgement
 
 if TYPE_CHECKING:
     from fairdsl.repairing.guarantee import Guaranteed
+    from fairdsl.repairing.rates.result import RepairedRates
 
-__all__ = ["CHOICES", "ENDINGS", "points", "row", "summary", "verdicts", "with_interval"]
+__all__ = [
+    "CHOICES",
+    "ENDINGS",
+    "change",
+    "demand_in_words",
+    "heading",
+    "on_new_rows",
+    "percent",
+    "points",
+    "row",
+    "summary",
+    "verdicts",
+    "with_interval",
+]
 
 CHOICES = {
     Choice.FIRST: "the first",
@@ -42,21 +65,41 @@ ENDINGS = {
 
 def summary(repaired: Repaired) -> Iterator[str]:
     """Lines of text, none of which names a place on this machine or a time."""
-    settings = repaired.settings
-    yield f"{repaired.property_name}   {repaired.model} by {repaired.estimator}, seed {settings.seed}"
-    split = repaired.split
-    parts = f"{split.train:,} to train on, {split.choose:,} to choose by, {split.report:,} to report on"
-    yield row("rows", f"{parts}, of `{repaired.train}`")
-    yield ""
+    yield from heading(repaired)
     yield f"    {'round':<7}{'recipe':<21}{'added':>7}  {'over the domain':<24}{'of rows':>8}{'accuracy':>10}"
     for candidate in repaired.candidates:
         yield from _candidate(candidate)
     yield ""
     yield from _outcome(repaired)
+    yield from on_new_rows(repaired, repaired.best.differing)
     yield row("ended", ENDINGS[repaired.ending])
     if repaired.by_the_clock:
         yield row("", "some of it by the clock, so another run may come to something else")
     yield from verdicts(repaired)
+
+
+def heading(repaired: Made) -> Iterator[str]:
+    """What is trained by whom, and on which rows."""
+    yield f"{repaired.property_name}   {repaired.model} by {repaired.estimator}, seed {repaired.settings.seed}"
+    split = repaired.split
+    parts = f"{split.train:,} to train on, {split.choose:,} to choose by, {split.report:,} to report on"
+    yield row("rows", f"{parts}, of `{repaired.train}`")
+    yield ""
+
+
+def on_new_rows(repaired: Repaired | RepairedRates, differing: int, meant: str = "the estimator does") -> Iterator[str]:
+    """Accuracy and decisions on the rows to report on, and how many rows the file decides as is ``meant``."""
+    before, after = repaired.compared.before, repaired.compared.after
+    changed = f"; {repaired.compared.changed:,} of {after.rows:,} decisions changed" if repaired.improved else ""
+    yield row("accuracy", change(repaired, _right(before), _right(after)) + changed)
+    if repaired.improved:
+        loss = f"{shown(100 * repaired.settings.loss)} points"
+        yield row("", f"{points(repaired.compared)}: {_LOSS[repaired.accuracy].format(loss)}")
+    for outcome, name in enumerate(repaired.outcomes):
+        was, now = (percent(rows.decided[outcome], rows.rows) for rows in (before, after))
+        yield row("decided" if outcome == 0 else "", f"{name} {change(repaired, was, now)}")
+    compared = "all" if not differing else f"all but {differing:,}"
+    yield row("file", f"`{repaired.file}` decides {compared} of {repaired.split.choose:,} rows as {meant}")
 
 
 def row(name: str, text: str) -> str:
@@ -71,8 +114,8 @@ def _candidate(candidate: Candidate) -> Iterator[str]:
         yield f"{head}{CHOICES[candidate.choice]}: {candidate.detail}"
         return
     rate = "unknown" if found.rate is None else rate_in_words(found.rate)
-    rows = _percent(found.rows.unfair, found.rows.in_target)
-    accuracy = _percent(found.rows.correct, found.rows.rows)
+    rows = percent(found.rows.unfair, found.rows.in_target)
+    accuracy = percent(found.rows.correct, found.rows.rows)
     yield f"{head}{rate:<24}{rows:>8}{accuracy:>10}  {CHOICES[candidate.choice]}"
 
 
@@ -83,7 +126,8 @@ def rate_in_words(rate: Rate) -> str:
     return shown(rate.low, percent=True) if rate.exact else f"{low} .. {high}"
 
 
-def _percent(count: int, whole: int) -> str:
+def percent(count: int, whole: int) -> str:
+    """A share of rows."""
     return f"{100 * count / whole:.2f}%" if whole else "-"
 
 
@@ -98,25 +142,14 @@ def _outcome(repaired: Repaired) -> Iterator[str]:
     sure = (
         "" if first.exact and best.exact else f" ({shown(repaired.settings.confidence, percent=True)} for all of them)"
     )
-    rates = _change(repaired, rate_in_words(first), rate_in_words(best))
+    rates = change(repaired, rate_in_words(first), rate_in_words(best))
     yield row("domain", f"{rates} of the units are unfair{sure}{_less(repaired)}")
     confidence = shown(ROWS_CONFIDENCE, percent=True)
-    unfair = _change(repaired, _unfair(before), _unfair(after))
+    unfair = change(repaired, _unfair(before), _unfair(after))
     yield row("new rows", f"{unfair} of those asked about are unfair ({confidence} each)")
-    changed = f"; {repaired.compared.changed:,} of {after.rows:,} decisions changed" if repaired.improved else ""
-    yield row("accuracy", _change(repaired, _right(before), _right(after)) + changed)
-    if repaired.improved:
-        loss = f"{shown(100 * repaired.settings.loss)} points"
-        yield row("", f"{points(repaired.compared)}: {_LOSS[repaired.accuracy].format(loss)}")
-    for outcome, name in enumerate(repaired.outcomes):
-        was, now = (_percent(rows.decided[outcome], rows.rows) for rows in (before, after))
-        yield row("decided" if outcome == 0 else "", f"{name} {_change(repaired, was, now)}")
-    differing = repaired.best.differing
-    compared = "all" if not differing else f"all but {differing:,}"
-    yield row("file", f"`{repaired.file}` decides {compared} of {repaired.split.choose:,} rows as the estimator does")
 
 
-def _change(repaired: Repaired, was: str, now: str) -> str:
+def change(repaired: Repaired | RepairedRates, was: str, now: str) -> str:
     """``8.25% -> 0%``; the number alone where the first model is the one that is kept."""
     return f"{was} -> {now}" if repaired.improved else was
 
@@ -161,10 +194,10 @@ def with_interval(count: int, whole: int) -> str:
     if interval is None:
         return "no row"
     low, high = (f"{100 * float(end or 0):.1f}" for end in (interval.low, interval.high))
-    return f"{_percent(count, whole)} [{low}, {high}]"
+    return f"{percent(count, whole)} [{low}, {high}]"
 
 
-def verdicts(repaired: Repaired | Guaranteed) -> Iterator[str]:
+def verdicts(repaired: Made | Guaranteed) -> Iterator[str]:
     """What ``check`` says of the new file, or why it was not asked."""
     if repaired.pinned:
         yield row("verdict", "not checked: the spec names another file by its digest; for this one write there")
@@ -176,11 +209,12 @@ def verdicts(repaired: Repaired | Guaranteed) -> Iterator[str]:
         heading = "verdict"
         for checked in repaired.checked:
             for demand in checked.demands:
-                yield row(heading, f"{checked.name}: {demand.judgement.value}   {_demand(demand)}")
+                yield row(heading, f"{checked.name}: {demand.judgement.value}   {demand_in_words(demand)}")
                 heading = ""
 
 
-def _demand(demand: CheckedDemand) -> str:
+def demand_in_words(demand: CheckedDemand) -> str:
+    """The demand as the spec writes it, and its number."""
     text, value = demand.text, demand.value
     if value is None or value.low is None or value.high is None:
         return text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import compress, product
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -13,18 +13,14 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Cost, Offer, Refusal
 from fairdsl.backends.rows.listing import listed
-from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Access
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics import Joint, Key, cells_of, columns_of, counts_of, key_of, of_all_deciders, value_of
-from fairdsl.metrics.joint import Bounds
-from fairdsl.numerics.cells import places
+from fairdsl.metrics import Joint, RowKeys, columns_of, counts_of, of_all_deciders, value_of
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED, exact_scores
-from fairdsl.numerics.predicates import mask
 from fairdsl.replay import Decisions, decide, decisions_of_rows, differing
 from fairdsl.verdict import Arithmetic, Basis, Decider, Evidence, Refused, Value
 
@@ -65,21 +61,21 @@ def metric_over_rows(problem: Problem, question: GroupMetric, rows: Rows, budget
     if question.metric.rate.is_mean:
         return _mean_over_rows(problem, question, rows)
     decisions = decisions_of_rows(problem.model, rows, budget.deadline)
-    counted = _Counted.of(problem, question, rows)
+    keys = RowKeys.of(question, rows, problem.domain.where)
     own = {by: _Favoured.of([found], problem.model) for by, found in decisions.items()}
     without = _without_influence(problem, question, rows, budget) if question.influence else None
     evidence = _evidence(rows, decisions)
     values = {
         by: value_of(
             question,
-            replace(counted.joint(favoured), counts=counts_of(question, rows, problem.model, [decisions[by]])),
+            replace(favoured.joint(keys), counts=counts_of(question, rows, problem.model, [decisions[by]])),
             rows,
             evidence,
-            without=None if without is None else counted.joint(without[by]),
+            without=None if without is None else without[by].joint(keys),
         )
         for by, favoured in own.items()
     }
-    marked = np.flatnonzero(differing(decisions) & counted.among).tolist()
+    marked = np.flatnonzero(differing(decisions) & keys.among).tolist()
     return of_all_deciders(values, listed(problem, rows, decisions, marked))
 
 
@@ -93,7 +89,7 @@ def _mean_over_rows(problem: Problem, question: GroupMetric, rows: Rows) -> Valu
         scores, errors = BatchEvaluator(problem.model).scores(distinct)
         pairs = zip(scores[:, 0].tolist(), errors[:, 0].tolist(), strict=True)
         ends = [(Fraction(score) - Fraction(error), Fraction(score) + Fraction(error)) for score, error in pairs]
-    joint = _Counted.of(problem, question, rows).joint_of_scores([ends[place] for place in where.tolist()])
+    joint = RowKeys.of(question, rows, problem.domain.where).joint_of_scores([ends[place] for place in where.tolist()])
     basis = Basis(arithmetic=Arithmetic.EXACT)
     evidence = Evidence(backend="rows", method=f"the scores of all {rows.sample.rows:,} rows", basis=basis)
     return value_of(question, joint, rows, evidence)
@@ -124,6 +120,10 @@ class _Favoured:
         open_: _Counts = (every == UNDECIDED).sum(axis=0)
         return cls(least, least + open_, len(decisions))
 
+    def joint(self, keys: RowKeys) -> Joint:
+        """Their shares of all rows, by key."""
+        return keys.joint(self.least, self.most, self.copies)
+
 
 def _without_influence(
     problem: Problem, question: GroupMetric, rows: Rows, budget: Budget
@@ -137,63 +137,3 @@ def _without_influence(
         for by, decisions in decide(problem.model, variant, budget.deadline).items():
             found.setdefault(by, []).append(decisions)
     return {by: _Favoured.of(decisions, problem.model) for by, decisions in found.items()}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Counted:
-    """Which rows count, ``among`` [rows], and for which of all ``keys`` each of those does, ``places`` [counting]."""
-
-    among: NDArray[np.bool_]
-    places: _Counts
-    keys: list[Key]
-
-    @classmethod
-    def of(cls, problem: Problem, question: GroupMetric, rows: Rows) -> _Counted:
-        """Rows in the domain and in `given`, whose values lie in the cells of the columns."""
-        values, columns = rows.sample.values, columns_of(question, rows)
-        among = np.asarray(mask(conjoin(problem.domain.where, question.given), {Who.EACH: values}), dtype=np.bool_)
-        found = np.full((len(values), len(columns)), -1, dtype=np.int64)
-        for number, column in enumerate(columns):
-            found[:, number] = places(values.column(column), cells_of(rows, column))
-        among &= np.all(found >= 0, axis=1)
-        keys = [[key_of(cell) for cell in cells_of(rows, column)] for column in columns]
-        shape, counting = [len(column) for column in keys], found[among]
-        flat = np.ravel_multi_index(tuple(counting.T), shape) if columns else np.zeros(len(counting), dtype=np.int64)
-        return cls(among, np.asarray(flat, dtype=np.int64), list(product(*keys)))
-
-    def joint(self, favoured: _Favoured) -> Joint:
-        """Shares of all rows: favourable ones and all, by key."""
-        whole = len(self.among)
-        least, most, everybody = (
-            self._summed(counts) for counts in (favoured.least, favoured.most, np.ones(whole, dtype=np.int64))
-        )
-        return Joint(
-            favourable={
-                key: Bounds(low=Fraction(few, whole * favoured.copies), high=Fraction(more, whole * favoured.copies))
-                for key, few, more in zip(self.keys, least, most, strict=True)
-            },
-            total={
-                key: Bounds.exactly(Fraction(count, whole)) for key, count in zip(self.keys, everybody, strict=True)
-            },
-        )
-
-    def joint_of_scores(self, scores: Sequence[tuple[Fraction, Fraction]]) -> Joint:
-        """The sums of scores, each between two numbers, and all rows, by key."""
-        whole = len(self.among)
-        sums = [[Fraction(0), Fraction(0)] for _ in self.keys]
-        for place, (low, high) in zip(self.places.tolist(), compress(scores, self.among.tolist()), strict=True):
-            sums[place][0] += low
-            sums[place][1] += high
-        everybody = self._summed(np.ones(whole, dtype=np.int64))
-        return Joint(
-            favourable={},
-            total={
-                key: Bounds.exactly(Fraction(count, whole)) for key, count in zip(self.keys, everybody, strict=True)
-            },
-            sums={key: (low / whole, high / whole) for key, (low, high) in zip(self.keys, sums, strict=True)},
-        )
-
-    def _summed(self, counts: _Counts) -> list[int]:
-        sums = np.zeros(len(self.keys), dtype=np.int64)
-        np.add.at(sums, self.places, counts[self.among])
-        return [int(total) for total in sums]
