@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fairdsl.api.paths import AnyPath, functions
 
 if TYPE_CHECKING:
+    from fairdsl.building import Spec
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.given.tables import Columns
 
@@ -45,14 +46,14 @@ class Given:
 
 
 def given(
-    spec: AnyPath,
+    spec: AnyPath | Spec,
     models: Mapping[str, Any] | None,
     data: Mapping[str, Any] | None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> Given:
     """What was given, sorted; raises SpecError (E0680, E0682) for what is nothing of all this."""
     files: dict[str, bytes] = {}
-    path = fspath(spec) if isinstance(spec, str | PathLike) else _no_spec(spec)
+    path = fspath(spec) if isinstance(spec, str | PathLike) else _built(spec)
     if "\n" in path:  # no path has a line break, and every spec has
         files[_SPEC], path = path.encode("utf-8"), _SPEC
     found = Given(path, {}, {}, functions(callables, models), files)
@@ -83,10 +84,14 @@ def _named(things: Mapping[str, Any] | None, argument: str) -> Mapping[str, Any]
     return things or {}
 
 
-def _no_spec(spec: object) -> str:
+def _built(spec: object) -> str:
+    """The text of a spec that was built in Python; SpecError (E0682) for anything else."""
+    from fairdsl.building import Spec
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.given.errors import not_usable
 
+    if isinstance(spec, Spec):
+        return spec.text
     reason, help_text = f"it is of the type `{type(spec).__name__}`", "give the path of a `.fair` file, or its text"
     raise DiagnosticError(not_usable("the spec", reason, help_text))
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from os import PathLike, fspath
 from typing import Any
 
-from fairdsl.source.numbers import read_number
+from fairdsl.source.numbers import decimal_text
 
 __all__ = ["AnyPath", "Numbers", "by_name", "functions", "numbers"]
 
@@ -20,18 +20,7 @@ Numbers = Mapping[str, str | float | Fraction]
 
 def numbers(given: Numbers | None) -> dict[str, str]:
     """Numbers of parameters as a spec writes them; ValueError for a fraction that has no decimal."""
-    return {name: each if isinstance(each, str) else _decimal(each) for name, each in (given or {}).items()}
-
-
-def _decimal(number: float | Fraction) -> str:
-    exact = number if isinstance(number, Fraction) else read_number(str(number))
-    places = next((k for k in range(60) if (exact * 10**k).denominator == 1), None)
-    if places is None:
-        raise ValueError(f"{number} has no decimal: give it as a text")
-    whole = abs(exact) * 10**places
-    digits = str(whole.numerator).zfill(places + 1)
-    sign = "-" if exact < 0 else ""
-    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+    return {name: each if isinstance(each, str) else decimal_text(each) for name, each in (given or {}).items()}
 
 
 def by_name(files: Mapping[str, AnyPath] | None) -> dict[str, str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.backends.contract import Observer
+    from fairdsl.building import Spec
     from fairdsl.clock import Deadline
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.ir.agreement import Agreement
@@ -29,7 +30,7 @@ __all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans"]
 
 
 def check(
-    spec: AnyPath,
+    spec: AnyPath | Spec,
     *,
     models: Mapping[str, AnyPath | Any] | None = None,
     let: Numbers | None = None,
@@ -50,7 +51,7 @@ def check(
     """Verify every property of the spec at ``spec`` and report.
 
     Args:
-        spec: path of the ``.fair`` file, or its text.
+        spec: path of the ``.fair`` file, its text, or a spec that was built in Python (``fairdsl.building``).
         models: what replaces the files of the spec, by model name: paths, fitted estimators of scikit-learn (which are
             held against their ``predict`` on ``data``), sessions of onnxruntime, ONNX models, or functions. A
             ``sha256`` in the spec still binds.

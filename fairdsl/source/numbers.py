@@ -12,7 +12,7 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Decimal, Inexact, localcontext
 from fractions import Fraction
 from itertools import zip_longest
 
-__all__ = ["LONGEST", "TooLongError", "digits_of", "read_number", "read_whole", "too_long"]
+__all__ = ["LONGEST", "TooLongError", "decimal_text", "digits_of", "read_number", "read_whole", "too_long"]
 
 #: Digits that a number has at most, and the highest power of ten, either way. Every float64 written out in full has
 #: fewer.
@@ -101,3 +101,15 @@ def _power(bits: int, powers: dict[int, Decimal]) -> Decimal:
         half = bits // 2
         powers[bits] = Decimal(2) ** bits if bits <= _BITS else _power(half, powers) * _power(bits - half, powers)
     return powers[bits]
+
+
+def decimal_text(number: float | Fraction) -> str:
+    """The number as a decimal, of a float as it is written; ValueError where it has none of 60 places or fewer."""
+    exact = number if isinstance(number, Fraction) else read_number(str(number))
+    places = next((k for k in range(60) if (exact * 10**k).denominator == 1), None)
+    if places is None:
+        raise ValueError(f"{number} has no decimal: give it as a text")
+    whole = abs(exact) * 10**places
+    digits = str(whole.numerator).zfill(places + 1)
+    sign = "-" if exact < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
