@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
-from fairdsl.backends.leaf_boxes.kernels.records import Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Leaves, Room, Trees
+from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
 from fairdsl.backends.leaf_boxes.scores import Sums
 from fairdsl.numerics.rounding import float_above, float_below
 
 __all__ = ["Forest", "forest_of"]
+
+#: The ends of a leaf's box, and its value.
+_Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
 
 #: Nodes at most, once they are no longer shared; axes, for sets of them are bits.
 _NODES, _AXES = 2**22, 62
@@ -29,6 +33,7 @@ class Forest:
     """The arrays, and how deep and how wide they are."""
 
     trees: Trees
+    leaves: Leaves
     depth: int
 
     def room(self) -> Room:
@@ -48,8 +53,18 @@ class Forest:
             present=np.zeros(people, dtype=np.bool_),
             ends=np.zeros((people, 4), dtype=np.int64),
             moments=np.zeros((people, 2)),
-            gain=np.zeros(max(1, len(self.trees.tests))),
+            gain=np.zeros((axes, self.trees.sums.shape[1])),
+            sets=np.zeros(axes, dtype=np.int64),
+            widest=np.zeros(axes, dtype=np.int64),
             effects=np.zeros((axes, self.trees.sums.shape[1])),
+            reached=np.zeros_like(self.leaves.everywhere),
+            union=np.zeros_like(self.leaves.everywhere),
+            low=np.zeros(axes, dtype=np.int64),
+            high=np.zeros(axes, dtype=np.int64),
+            lows_along=np.zeros((people + 1, axes, self.trees.sums.shape[1]), dtype=np.int64),
+            highs_along=np.zeros((people + 1, axes, self.trees.sums.shape[1]), dtype=np.int64),
+            pair=np.zeros(2, dtype=np.int64),
+            behind=np.zeros((self.trees.sums.shape[1] + 1, 4), dtype=np.int64),
         )
 
 
@@ -65,6 +80,9 @@ def forest_of(lowered: Lowered) -> Forest | None:
     try:
         unfolded = _Unfolded(lowered, sizes, values)
     except _TooManyError:
+        return None
+    leaves = leaves_of(merged(unfolded.trees(), sizes.ordered), sizes.ordered, [len(each) for each in sizes.parts])
+    if leaves is None:
         return None
     axes = len(sizes.axes)
     longest = max((len(each) for each in sizes.parts), default=0)
@@ -85,7 +103,7 @@ def forest_of(lowered: Lowered) -> Forest | None:
         limits=np.array([below, above], dtype=np.int64),
         margins=unfolded.margins(real, (below, above), denominator, exactly),
     )
-    return Forest(trees, unfolded.depth)
+    return Forest(trees, leaves, unfolded.depth)
 
 
 class _TooManyError(Exception):
@@ -104,20 +122,20 @@ class _Unfolded:
             sizes.passing.tolist(),
             sizes.axis.tolist(),
         )
-        self._rows: list[tuple[int, int, int, int, int, int, int]] = []
-        self._tests: dict[tuple[int, int], int] = {}
+        self._rows: list[tuple[int, int, int, int, int, int]] = []
         self._known: dict[int, int] = {}
-        self._heights: dict[int, int] = {}
+        self._leaves: dict[int, _Leaf] = {}
+        self._ends: dict[int, int] = {}
         self.depth = 0
         inside = graph.terminals[IN]
         self._roots = [[self._root(node, None) for node in row[:-1]] for row in lowered.roots]
         self._conditions = [self._root(row[-1], inside) for row in lowered.roots]
-        self._leaves_first()
 
     def _root(self, node: int, inside: int | None) -> int:
         if node not in self._known:
             low, high = self._sizes.whole()
-            self._known[node] = self._unfold(node, inside, low.tolist(), high.tolist(), 0)
+            root = self._known[node] = self._unfold(node, inside, low.tolist(), high.tolist(), 0)
+            self._ends[root] = len(self._rows)
         return self._known[node]
 
     def _unfold(self, node: int, inside: int | None, low: list[int], high: list[int], depth: int) -> int:
@@ -127,12 +145,11 @@ class _Unfolded:
         self.depth = max(self.depth, depth)
         if axis == TERMINAL:
             value = int(self._values[node]) if inside is None else int(node == inside)
-            self._rows.append((TERMINAL, 0, -1, place, place, 0, 0))
-            self._heights[place] = value
+            self._rows.append((TERMINAL, 0, place, place, 0, 0))
+            self._leaves[place] = (tuple(low), tuple(high), value)
             return place
         cut = self._passing[node]
-        test = self._tests.setdefault((axis, cut), len(self._tests))
-        self._rows.append((axis, cut, test, -1, -1, low[axis], high[axis]))
+        self._rows.append((axis, cut, -1, -1, low[axis], high[axis]))
         passing, failing, ordered = (low.copy(), high.copy()), (low.copy(), high.copy()), self._sizes.ordered[axis]
         if ordered:
             passing[1][axis], failing[0][axis] = min(cut, high[axis]), max(cut, low[axis])
@@ -140,32 +157,44 @@ class _Unfolded:
             passing[0][axis], failing[0][axis] = low[axis] & cut, low[axis] & ~cut
         yes = self._unfold(self._yes[node], inside, *passing, depth + 1)
         no = self._unfold(self._no[node], inside, *failing, depth + 1)
-        self._rows[place] = (axis, cut, test, yes, no, low[axis], high[axis])
+        self._rows[place] = (axis, cut, yes, no, low[axis], high[axis])
         return place
 
-    def _leaves_first(self) -> None:
-        count = len(self._rows)
-        self._value = np.zeros(count, dtype=np.int64)
-        for place, value in self._heights.items():
-            self._value[place] = value
-        self._least, self._most = self._value.copy(), self._value.copy()
-        for place in range(count - 1, -1, -1):
-            axis, _, _, yes, no, _, _ = self._rows[place]
-            if axis != TERMINAL:
-                self._least[place] = min(self._least[yes], self._least[no])
-                self._most[place] = max(self._most[yes], self._most[no])
+    def trees(self) -> list[Tree]:
+        """The leaves of each tree, each once: whoever comes to the same box with the same value is at one leaf."""
+        found = []
+        for roots in zip(*self._roots, strict=True):
+            whose: dict[_Leaf, set[int]] = {}
+            leaves = {
+                root: [self._leaves[p] for p in range(root, self._ends[root]) if p in self._leaves]
+                for root in set(roots)
+            }
+            for person, root in enumerate(roots):
+                for leaf in leaves[root]:
+                    whose.setdefault(leaf, set()).add(person)
+            low, high, value = zip(*whose, strict=True)
+            found.append(
+                Tree(
+                    low=np.array(low, dtype=np.int64),
+                    high=np.array(high, dtype=np.int64),
+                    value=np.array(value, dtype=np.int64),
+                    whose=np.array([[person in each for person in range(len(self._roots))] for each in whose.values()]),
+                )
+            )
+        return found
 
     def tables(self) -> dict[str, Any]:
-        """The columns of the nodes, the roots, and the tests."""
-        columns = np.array(self._rows, dtype=np.int64).reshape(-1, 7).T
-        names = ("axis", "cut", "test", "yes", "no", "first", "last")
+        """The columns of the nodes, and the roots."""
+        columns = np.array(self._rows, dtype=np.int64).reshape(-1, 6).T
         found: dict[str, Any] = {
-            name: np.ascontiguousarray(column) for name, column in zip(names, columns, strict=True)
+            name: np.ascontiguousarray(column)
+            for name, column in zip(("axis", "cut", "yes", "no", "first", "last"), columns, strict=True)
         }
-        found |= {"value": self._value, "least": self._least, "most": self._most}
+        found["value"] = np.zeros(len(self._rows), dtype=np.int64)
+        for place, (_, _, value) in self._leaves.items():
+            found["value"][place] = value
         found["roots"] = np.array(self._roots, dtype=np.int64)
         found["conditions"] = np.array(self._conditions, dtype=np.int64)
-        found["tests"] = np.array(list(self._tests), dtype=np.int64).reshape(-1, 2)
         return found
 
     def margins(
@@ -181,10 +210,12 @@ class _Unfolded:
         negative where the sizes along an axis are too large for exact floats, and moments are left out.
         """
         below, above = (Fraction(limit, denominator) for limit in limits)
-        largest = np.maximum(np.abs(self._least), np.abs(self._most))
-        total = max(
-            (float(sum(int(largest[root]) for root in row)) / denominator for row in self._roots), default=0.0
-        ) + abs(float(below))
+        largest = {
+            root: max(abs(self._leaves[place][2]) for place in range(root, end) if place in self._leaves)
+            for root, end in self._ends.items()
+        }
+        total = max((float(sum(largest[root] for root in row)) / denominator for row in self._roots), default=0.0)
+        total += abs(float(below))
         rounding = 4 * (3 * self.depth + len(real) + len(self._roots[0]) + 8) * 2.0**-53
         variance = 16 * rounding * total * total if exactly else -1.0
         unit = float_above(Fraction(1, denominator))

@@ -19,6 +19,7 @@ from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.forest import Forest
 from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VACUOUS, Boxes, Settled, Trees
 from fairdsl.backends.leaf_boxes.kernels.refine import refine
+from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.lowering import Lowered
 
 __all__ = ["Refinement", "compile_kernels"]
@@ -50,7 +51,8 @@ class Refinement:
         self._boxes.parent[0], self._boxes.child[0] = -1, -1
         self._boxes.counts[2] = 1
         self._room = forest.room()
-        self._settled = _settled(2 * _CUTS + 1, axes)
+        # A box is peeled into as many as it has parts at most.
+        self._settled = _settled(2 * _CUTS + 2 * len(forest.leaves.meet) + 2, axes)
         self._exactly = Counts()
         self.finished, self.full = False, False
         self._found: list[UnfairBoxes] = []
@@ -61,7 +63,7 @@ class Refinement:
         if boxes.counts[2] + 2 * _CUTS > len(boxes.mass) < self._most:
             self._boxes = boxes = _grown(boxes, min(2 * len(boxes.mass), self._most))
         before = int(boxes.counts[_VISITED].sum())
-        goes_on = refine(self._forest.trees, boxes, self._room, self._settled, _CUTS, _WORK)
+        goes_on = refine(self._forest.trees, self._forest.leaves, boxes, self._room, self._settled, _CUTS, _WORK)
         self._enter(int(self._settled.number[0]))
         self.finished = not boxes.counts[0]
         self.full = not goes_on and not self.finished
@@ -108,21 +110,22 @@ def compile_kernels(observer: Observer) -> float:
 
 def _use() -> None:
     """Settle the box of everybody, of one tree that has one leaf."""
-    one, none = np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
-    columns = dict.fromkeys(("axis", "cut", "test", "yes", "no", "first", "last", "value", "least", "most"), one)
+    one, ordered = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_)
+    columns = dict.fromkeys(("axis", "cut", "yes", "no", "first", "last", "value"), one)
     trees = Trees(
         **columns | {"axis": one - 1, "value": one + 1},
         real=np.ones(1),
         roots=one[None],
         conditions=one,
-        inside=np.ones(1, dtype=np.bool_),
-        ordered=np.ones(1, dtype=np.bool_),
+        inside=ordered,
+        ordered=ordered,
         sums=np.ones((1, 2)),
-        tests=none,
         limits=np.zeros(2, dtype=np.int64),
         margins=np.zeros(5),
     )
-    refine(trees, _boxes(3, 1), Forest(trees, 0).room(), _settled(3, 1), 1, 1)
+    leaves = leaves_of([Tree(one[None], one[None] + 1, one, ordered[None])], ordered, [1])
+    assert leaves is not None, "it is small"
+    refine(trees, leaves, _boxes(3, 1), Forest(trees, leaves, 0).room(), _settled(8, 1), 1, 1)
 
 
 def _settled(count: int, axes: int) -> Settled:
@@ -134,9 +137,9 @@ def _settled(count: int, axes: int) -> Settled:
 def _boxes(count: int, axes: int) -> Boxes:
     low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
     parent, child, axis, cut, heap, free = (np.zeros(count, dtype=np.int64) for _ in range(6))
-    mass, fair, left = (np.zeros(count) for _ in range(3))
+    mass, fair, peeled, left = (np.zeros(count) for _ in range(4))
     counts = np.zeros(6, dtype=np.int64)
-    return Boxes(low, high, parent, child, axis, cut, mass, fair, left, heap, free, counts)
+    return Boxes(low, high, parent, child, axis, cut, mass, fair, peeled, left, heap, free, counts)
 
 
 def _grown(boxes: Boxes, count: int) -> Boxes:

@@ -14,9 +14,9 @@ from __future__ import annotations
 from fairdsl.backends.leaf_boxes.kernels.records import Floats, Integers, Room, Trees
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["cantelli", "moments", "ranges", "reached", "weight"]
+__all__ = ["cantelli", "moments", "reached", "weight"]
 
-_RANGES, _MOMENTS = 3, 4
+_MOMENTS = 4
 
 
 @part
@@ -44,33 +44,6 @@ def reached(trees: Trees, node: int, low: Integers, high: Integers) -> int:
 
 
 @part
-def extremes(
-    trees: Trees, node: int, low: Integers, high: Integers, stack: Integers, counts: Integers
-) -> tuple[int, int]:
-    """The least and the greatest value of the leaves below a node that the box reaches."""
-    least, most = trees.most[node], trees.least[node]
-    stack[0] = node
-    waiting = 1
-    while waiting > 0:
-        waiting -= 1
-        node = stack[waiting]
-        counts[_RANGES] += 1
-        if trees.least[node] >= least and trees.most[node] <= most:
-            continue
-        if trees.axis[node] < 0:
-            least, most = min(least, trees.value[node]), max(most, trees.value[node])
-            continue
-        told = answer(trees, node, low, high)
-        if told >= 0:
-            stack[waiting] = trees.yes[node]
-            waiting += 1
-        if told <= 0:
-            stack[waiting] = trees.no[node]
-            waiting += 1
-    return least, most
-
-
-@part
 def weight(trees: Trees, axis: int, low: int, high: int) -> float:
     """The size of some parts of an axis."""
     if trees.ordered[axis]:
@@ -83,47 +56,6 @@ def weight(trees: Trees, axis: int, low: int, high: int) -> float:
         low >>= 1
         place += 1
     return found
-
-
-@part
-def ranges(trees: Trees, low: Integers, high: Integers, room: Room, counts: Integers) -> int:
-    """Fill ``room.ends`` and the gain of cutting at each test; the number of trees whose nodes are not all the same.
-
-    Of assignment i: ``ends[i]`` are the ends of its score, then those of its score minus that of the first one present.
-    """
-    ends, gain, present = room.ends, room.gain, room.present
-    ends[:] = 0
-    gain[:] = 0.0
-    apart = 0
-    for tree in range(trees.roots.shape[1]):
-        base, base_root, base_least, base_most = -1, -1, 0, 0
-        differs = False
-        for person in range(trees.roots.shape[0]):
-            if not present[person]:
-                continue
-            root = trees.roots[person, tree]
-            if root == base_root:
-                ends[person, 0] += base_least
-                ends[person, 1] += base_most
-                continue
-            node = reached(trees, root, low, high)
-            if node == base:
-                ends[person, 0] += base_least
-                ends[person, 1] += base_most
-                continue
-            least, most = extremes(trees, node, low, high, room.stack, counts)
-            if trees.axis[node] >= 0:
-                gain[trees.test[node]] += float(most - least)
-            ends[person, 0] += least
-            ends[person, 1] += most
-            if base < 0:
-                base, base_root, base_least, base_most = node, root, least, most
-            else:
-                ends[person, 2] += least - base_most
-                ends[person, 3] += most - base_least
-                differs = True
-        apart += differs
-    return apart
 
 
 @part

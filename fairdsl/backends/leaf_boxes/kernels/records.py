@@ -7,14 +7,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FAIR", "OPEN", "STUCK", "UNFAIR", "VACUOUS", "Boxes", "Integers", "Room", "Settled", "Trees"]
+__all__ = [
+    "FAIR",
+    "OPEN",
+    "PEELED",
+    "STUCK",
+    "UNFAIR",
+    "VACUOUS",
+    "Boxes",
+    "Integers",
+    "Leaves",
+    "Room",
+    "Settled",
+    "Trees",
+]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+Bits = NDArray[np.uint64]
 
 #: What a box is. *Stuck*: every test is answered, and a decision is open (its threshold is no rational number).
-FAIR, VACUOUS, UNFAIR, STUCK, OPEN = 0, 1, 2, 3, 4
+#: *Peeled*: nothing is left of it.
+FAIR, VACUOUS, UNFAIR, STUCK, OPEN, PEELED = 0, 1, 2, 3, 4, 5
 
 
 class Trees(NamedTuple):
@@ -27,16 +42,11 @@ class Trees(NamedTuple):
 
     axis: Integers
     cut: Integers
-    #: The number of a node's test: equal tests have one.
-    test: Integers
     yes: Integers
     no: Integers
     first: Integers
     last: Integers
     value: Integers
-    #: The extreme values of the leaves below a node.
-    least: Integers
-    most: Integers
     #: The values as floats, in units of the score.
     real: Floats
     #: The roots, [assignments, trees], and those of the condition that says who is there, 1 or 0, [assignments].
@@ -47,19 +57,51 @@ class Trees(NamedTuple):
     ordered: BoolArray
     #: Sums of the sizes of parts along each axis, exact, [axes, parts + 1].
     sums: Floats
-    #: The tests, as axis and cut, [tests, 2].
-    tests: Integers
     #: A score is below for sure up to the first, above for sure from the second on.
     limits: Integers
     #: The same in units of the score, outward; then what rounding may add to a mean and to a variance.
     margins: Floats
 
 
+class Leaves(NamedTuple):
+    """The leaves of all trees as sets of bits, 64 a *word*, those of a tree in ascending order of their values.
+
+    Which leaves of a tree a box reaches is then the intersection of a set for each end of the box, and the extreme ones
+    are its lowest and its highest bit. A tree here may be several trees of the model, and a leaf one of each that meet.
+    Each leaf stands once, with the assignments of the protected attributes that may come to it.
+    """
+
+    #: The words of each tree, [trees + 1]; trees in which assignments part stand behind those in which all are alike.
+    starts: Integers
+    #: Trees in which all assignments are alike.
+    alike: int
+    #: Of each leaf, [words * 64]: its value, and the ends of its box, [words * 64, axes].
+    value: Integers
+    low: Integers
+    high: Integers
+    #: The leaves that each assignment may come to, [assignments, words of the trees in which they part].
+    whose: Bits
+    #: All leaves, [words].
+    everywhere: Bits
+    #: Sets of leaves, [rows, words]. Of an ordered axis first those that begin before each part or at it, then those
+    #: that end behind each; of another one those that hold each part.
+    meet: Bits
+    #: The first row of each axis, [axes + 1].
+    rows: Integers
+    #: The ordered axes along which the leaves of each tree end somewhere, those of a tree from ``lines`` [trees + 1]
+    #: on, and where they do, as ``places`` from ``borders`` [lines + 1] on.
+    lines: Integers
+    axis: Integers
+    borders: Integers
+    places: Integers
+
+
 class Boxes(NamedTuple):
     """The tree of boxes: one that was cut has two children, at ``child`` and ``child + 1``; freed pairs are used again.
 
     Masses are shares of the whole. ``fair`` bounds from below what is fair of a box, its own bound or the sum of those
-    of its children, whichever is more; ``left`` is the share of the box, by the last bound above it, that is open.
+    of its children, whichever is more, with what was ``peeled`` off at its ends, which is no part of it any more;
+    ``left`` is the share of the box, by the last bound above it, that is open.
     """
 
     low: Integers
@@ -70,6 +112,7 @@ class Boxes(NamedTuple):
     cut: Integers
     mass: Floats
     fair: Floats
+    peeled: Floats
     left: Floats
     heap: Integers
     free: Integers
@@ -105,5 +148,21 @@ class Room(NamedTuple):
     present: BoolArray
     ends: Integers
     moments: Floats
+    #: What ranges gain by a cut before each part, [axes, parts + 1]; of axes that are not ordered in all, at 0, and the
+    #: set that gains most, and how much.
     gain: Floats
+    sets: Integers
+    widest: Integers
     effects: Floats
+    #: The leaves that a box reaches, and scratch space of the same kind, [words].
+    reached: Bits
+    union: Bits
+    #: The ends of a box while it is looked at, and of the scores in each part of each axis [assignments + 1, axes,
+    #: parts + 1]; the last row is of trees in which all are alike.
+    low: Integers
+    high: Integers
+    lows_along: Integers
+    highs_along: Integers
+    #: Two assignments that are decided apart; ends of scores behind each part of an axis, [parts + 1, 4].
+    pair: Integers
+    behind: Integers

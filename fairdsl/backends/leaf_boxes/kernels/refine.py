@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, moments, ranges, reached, weight
+from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, moments, reached, weight
+from fairdsl.backends.leaf_boxes.kernels.cutting import best_cut, nearest_cut, sum_effects
+from fairdsl.backends.leaf_boxes.kernels.ranges import gains, profile, ranges
 from fairdsl.backends.leaf_boxes.kernels.records import (
     FAIR,
     OPEN,
+    PEELED,
     STUCK,
     UNFAIR,
     VACUOUS,
     Boxes,
     Integers,
+    Leaves,
     Room,
     Settled,
     Trees,
@@ -21,8 +25,8 @@ __all__ = ["refine"]
 
 _HEAP, _FREE, _USED, _RANGES, _MOMENTS, _LOOKED = 0, 1, 2, 3, 4, 5
 #: Moments are worked out of boxes that leave this share of everything open: of lighter ones, ranges find as much in
-#: less time, for moments take some hundred times as long.
-_HEAVY = 2.0**-10
+#: less time, for moments take some thousand times as long.
+_HEAVY = 2.0**-9
 
 
 @part
@@ -81,7 +85,7 @@ def tell_above(boxes: Boxes, box: int) -> None:
     while box >= 0:
         child = boxes.child[box]
         if child >= 0:
-            sum_below = boxes.fair[child] + boxes.fair[child + 1]
+            sum_below = boxes.fair[child] + boxes.fair[child + 1] + boxes.peeled[box]
             closed = boxes.child[child] == -2 and boxes.child[child + 1] == -2
             if sum_below <= boxes.fair[box] and not closed:
                 return
@@ -91,51 +95,6 @@ def tell_above(boxes: Boxes, box: int) -> None:
                 counts[_FREE] += 1
                 boxes.child[box] = -2
         box = boxes.parent[box]
-
-
-@part
-def best_cut(trees: Trees, boxes: Boxes, box: int, room: Room, by_effects: bool) -> bool:
-    """Choose the test to cut at: of the largest main effect, or of the widest ranges; False where none is left."""
-    low, high = boxes.low[box], boxes.high[box]
-    best, chosen = 0.0, -1
-    for test in range(trees.tests.shape[0]):
-        if not by_effects:
-            worth = room.gain[test]
-        else:
-            axis, cut = trees.tests[test, 0], trees.tests[test, 1]
-            worth = 0.0
-            if trees.ordered[axis] and low[axis] < cut < high[axis]:
-                whole = weight(trees, axis, low[axis], high[axis])
-                before = weight(trees, axis, low[axis], cut)
-                inside = room.effects[axis, cut] / whole
-                if 0.0 < before < whole:
-                    worth = inside * inside / (before / whole * (1.0 - before / whole))
-        if worth > best:
-            best, chosen = worth, test
-    if chosen < 0:
-        return False
-    boxes.axis[box], boxes.cut[box] = trees.tests[chosen, 0], trees.tests[chosen, 1]
-    return True
-
-
-@part
-def sum_effects(trees: Trees, boxes: Boxes, box: int, room: Room) -> None:
-    """Of each ordered axis: the effects of the parts before each cut, weighed, minus their part of the whole's."""
-    for axis in range(trees.ordered.shape[0]):
-        if not trees.ordered[axis]:
-            continue
-        low, high = boxes.low[box, axis], boxes.high[box, axis]
-        effect, total = 0.0, 0.0
-        for place in range(low, high):
-            effect += room.effects[axis, place]
-            size = trees.sums[axis, place + 1] - trees.sums[axis, place]
-            # The sum up to here takes the place of the effect, of which nobody asks again.
-            room.effects[axis, place] = total
-            total += effect * size
-        whole = trees.sums[axis, high] - trees.sums[axis, low]
-        for place in range(low, high):
-            before = trees.sums[axis, place] - trees.sums[axis, low]
-            room.effects[axis, place] -= total * (before / whole)
 
 
 @part
@@ -163,11 +122,11 @@ def fair_by_moments(trees: Trees, room: Room, first: int) -> float:
 
 
 @part
-def look(trees: Trees, boxes: Boxes, box: int, room: Room, settled: Settled) -> int:
+def look(trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, settled: Settled) -> int:
     """What a box is; of an open one where to cut it, and what of it is fair at least."""
     low, high, present = boxes.low[box], boxes.high[box], room.present
     people = trees.roots.shape[0]
-    there, first, paired = 0, -1, False
+    there, first, last, paired = 0, -1, -1, False
     for person in range(people):
         node = reached(trees, trees.conditions[person], low, high)
         if trees.axis[node] >= 0:
@@ -176,75 +135,163 @@ def look(trees: Trees, boxes: Boxes, box: int, room: Room, settled: Settled) -> 
         present[person] = trees.value[node] != 0
         if present[person]:
             there += 1
-            first = person if first < 0 else first
+            first, last = person if first < 0 else first, person
             paired = paired or trees.inside[person]
     if there == 0 or (there == 1 and not paired):
         return VACUOUS
     if there == 1:
         return FAIR
-    apart = ranges(trees, low, high, room, boxes.counts)
-    return read_off(trees, boxes, box, room, settled, first, apart)
+    return bound(trees, leaves, boxes, box, room, settled, first, last)
 
 
 @part
-def read_off(trees: Trees, boxes: Boxes, box: int, room: Room, settled: Settled, first: int, apart: int) -> int:
-    """What the ranges say of a box whose people are all there, and, where they say nothing, the moments."""
-    if apart == 0:
-        return FAIR
+def read_off(trees: Trees, room: Room, first: int, axis: int, place: int) -> int:
+    """What the ends of the scores say: of a box, or (``axis`` >= 0) of a part of it; ``room.pair`` is who is apart."""
     ends, below, above = room.ends, trees.limits[0], trees.limits[1]
     base_low, base_high = ends[first, 0], ends[first, 1]
+    if axis >= 0:
+        base_low, base_high = room.lows_along[first, axis, place], room.highs_along[first, axis, place]
     over, under, all_over, all_under = -1, -1, True, True
     for person in range(trees.roots.shape[0]):
         if not room.present[person]:
             continue
-        least = max(ends[person, 0], base_low + ends[person, 2])
-        most = min(ends[person, 1], base_high + ends[person, 3])
-        if least >= above:
+        least, most = ends[person, 0], ends[person, 1]
+        if axis >= 0:
+            least, most = room.lows_along[person, axis, place], room.highs_along[person, axis, place]
+        if max(least, base_low + ends[person, 2]) >= above:
             over = person
         else:
             all_over = False
-        if most <= below:
+        if min(most, base_high + ends[person, 3]) <= below:
             under = person
         else:
             all_under = False
     if all_over or all_under:
         return FAIR
     if over >= 0 and under >= 0:
-        settled.first[settled.number[0]], settled.second[settled.number[0]] = over, under
+        room.pair[0], room.pair[1] = over, under
         return UNFAIR
-    by_effects = False
-    if trees.margins[3] >= 0.0 and boxes.mass[box] * boxes.left[box] >= _HEAVY:
-        moments(trees, boxes.low[box], boxes.high[box], room, boxes.counts)
-        share = fair_by_moments(trees, room, first)
-        boxes.left[box] = min(boxes.left[box], 1.0 - share)
-        boxes.fair[box] = boxes.mass[box] * share
-        sum_effects(trees, boxes, box, room)
-        by_effects = best_cut(trees, boxes, box, room, True)
-    if not by_effects and not best_cut(trees, boxes, box, room, False):
-        return STUCK
     return OPEN
 
 
 @part
-def settle(trees: Trees, boxes: Boxes, box: int, room: Room, settled: Settled) -> None:
+def enter_settled(settled: Settled, boxes: Boxes, box: int, kind: int, room: Room) -> int:
+    """Write a settled box down; its place."""
+    place = settled.number[0]
+    copy_box(settled.low, settled.high, place, boxes, box)
+    settled.kind[place] = kind
+    if kind == UNFAIR:
+        settled.first[place], settled.second[place] = room.pair[0], room.pair[1]
+    settled.number[0] = place + 1
+    return int(place)
+
+
+@part
+def peel(trees: Trees, boxes: Boxes, box: int, room: Room, settled: Settled, first: int) -> bool:
+    """Take off the parts at both ends of each axis in which everything is settled; False where nothing is left."""
+    for axis in range(trees.ordered.shape[0]):
+        if not trees.ordered[axis]:
+            continue
+        for upward in (True, False):
+            while boxes.low[box, axis] < boxes.high[box, axis]:
+                low, high = boxes.low[box, axis], boxes.high[box, axis]
+                place = low if upward else high - 1
+                kind = read_off(trees, room, first, axis, place)
+                if kind == OPEN:
+                    break
+                over, under, end = room.pair[0], room.pair[1], place
+                # As far as people are decided the same way.
+                while low <= end < high and read_off(trees, room, first, axis, end) == kind:
+                    if kind == UNFAIR and (room.pair[0] != over or room.pair[1] != under):
+                        break
+                    end += 1 if upward else -1
+                room.pair[0], room.pair[1] = over, under
+                entry = enter_settled(settled, boxes, box, kind, room)
+                whole = weight(trees, axis, low, high)
+                if upward:
+                    settled.high[entry, axis] = end
+                    boxes.low[box, axis] = end
+                else:
+                    settled.low[entry, axis] = end + 1
+                    boxes.high[box, axis] = end + 1
+                rest = weight(trees, axis, boxes.low[box, axis], boxes.high[box, axis])
+                mass = boxes.mass[box]
+                boxes.mass[box] = mass * (rest / whole) if whole > 0.0 else 0.0
+                if kind == FAIR:
+                    boxes.peeled[box] += mass - boxes.mass[box]
+            if boxes.low[box, axis] == boxes.high[box, axis]:
+                return False
+    return True
+
+
+@part
+def bound(
+    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, settled: Settled, first: int, last: int
+) -> int:
+    """What a box is whose people are all there; of an open one what moments say, and where to cut it.
+
+    While more than half of a box is peeled off, the rest is looked at again: its ranges are narrower.
+    """
+    while True:
+        if ranges(trees, leaves, boxes.low[box], boxes.high[box], room, boxes.counts) == 0:
+            return FAIR
+        kind = read_off(trees, room, first, -1, 0)
+        if kind != OPEN:
+            return kind
+        for axis in range(trees.ordered.shape[0]):
+            room.low[axis], room.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
+        profile(trees, leaves, room)
+        before = boxes.mass[box]
+        if not peel(trees, boxes, box, room, settled, first):
+            return PEELED
+        if boxes.mass[box] < 0.5 * before:
+            continue
+        if trees.margins[3] >= 0.0 and boxes.mass[box] * boxes.left[box] >= _HEAVY:
+            moments(trees, boxes.low[box], boxes.high[box], room, boxes.counts)
+            share = fair_by_moments(trees, room, first)
+            boxes.left[box] = min(boxes.left[box], 1.0 - share)
+            boxes.fair[box] = boxes.peeled[box] + boxes.mass[box] * share
+            sum_effects(trees, boxes, box, room)
+            if best_cut(trees, boxes, box, room, True):
+                return OPEN
+        boxes.fair[box] = max(boxes.fair[box], boxes.peeled[box])
+        if nearest_cut(trees, boxes, box, room, first, last):
+            return OPEN
+        gains(trees, leaves, room)
+        if best_cut(trees, boxes, box, room, False):
+            return OPEN
+        if not narrower(boxes, box, room):
+            return STUCK
+
+
+@part
+def narrower(boxes: Boxes, box: int, room: Room) -> bool:
+    """Whether something was peeled off a box since it was looked at."""
+    for axis in range(room.low.shape[0]):
+        if boxes.low[box, axis] != room.low[axis] or boxes.high[box, axis] != room.high[axis]:
+            return True
+    return False
+
+
+@part
+def settle(trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, settled: Settled) -> None:
     """Look at a box that is new, and put it where it belongs."""
     boxes.counts[_LOOKED] += 1
-    kind = look(trees, boxes, box, room, settled)
+    kind = look(trees, leaves, boxes, box, room, settled)
     if kind == OPEN:
         boxes.child[box] = -1
         push(boxes, box)
         return
     boxes.child[box] = -2
+    boxes.fair[box] = boxes.peeled[box]
     if kind == FAIR:
-        boxes.fair[box] = boxes.mass[box]
-    place = settled.number[0]
-    copy_box(settled.low, settled.high, place, boxes, box)
-    settled.kind[place] = kind
-    settled.number[0] = place + 1
+        boxes.fair[box] += boxes.mass[box]
+    if kind != PEELED:
+        enter_settled(settled, boxes, box, kind, room)
 
 
 @exact
-def refine(trees: Trees, boxes: Boxes, room: Room, settled: Settled, cuts: int, work: int) -> bool:
+def refine(trees: Trees, leaves: Leaves, boxes: Boxes, room: Room, settled: Settled, cuts: int, work: int) -> bool:
     """Cut up to so many boxes and visit about so many nodes; False when nothing is open, or no room is left for boxes.
 
     What was settled meanwhile is in ``settled``, which has room for two boxes a cut and one more.
@@ -252,12 +299,13 @@ def refine(trees: Trees, boxes: Boxes, room: Room, settled: Settled, cuts: int, 
     counts = boxes.counts
     settled.number[0] = 0
     if counts[_LOOKED] == 0:
-        settle(trees, boxes, 0, room, settled)
+        settle(trees, leaves, boxes, 0, room, settled)
     begun = counts[_RANGES] + counts[_MOMENTS]
     for _ in range(cuts):
         if counts[_HEAP] == 0 or (counts[_FREE] == 0 and counts[_USED] + 2 > boxes.mass.shape[0]):
             return False
-        if counts[_RANGES] + counts[_MOMENTS] - begun > work:
+        no_room = settled.number[0] + 2 * leaves.meet.shape[0] + 2 > settled.kind.shape[0]
+        if no_room or counts[_RANGES] + counts[_MOMENTS] - begun > work:
             return True
         box = pop(boxes)
         if counts[_FREE] > 0:
@@ -280,7 +328,7 @@ def refine(trees: Trees, boxes: Boxes, room: Room, settled: Settled, cuts: int, 
                 boxes.low[one, axis] = cut
             size = weight(trees, axis, boxes.low[one, axis], boxes.high[one, axis])
             boxes.mass[one] = boxes.mass[box] * (size / whole) if whole > 0.0 else 0.0
-            boxes.parent[one], boxes.left[one], boxes.fair[one] = box, boxes.left[box], 0.0
-            settle(trees, boxes, one, room, settled)
+            boxes.parent[one], boxes.left[one], boxes.fair[one], boxes.peeled[one] = box, boxes.left[box], 0.0, 0.0
+            settle(trees, leaves, boxes, one, room, settled)
         tell_above(boxes, box)
     return bool(counts[_HEAP] > 0)

@@ -1,0 +1,99 @@
+"""Kernels: where to cut a box, by main effects, by the ranges on both sides, or by what parts the extremes of trees."""
+
+from __future__ import annotations
+
+from fairdsl.backends.leaf_boxes.kernels.bounds import weight
+from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Room, Trees
+from fairdsl.numerics.kernels.compiled import part
+
+__all__ = ["best_cut", "nearest_cut", "sum_effects"]
+
+
+@part
+def best_cut(trees: Trees, boxes: Boxes, box: int, room: Room, by_effects: bool) -> bool:
+    """Choose where to cut: at the largest main effect, or where ranges gain most; False where there is nothing."""
+    low, high = boxes.low[box], boxes.high[box]
+    best, chosen = 0.0, -1
+    for axis in range(low.shape[0]):
+        if not trees.ordered[axis]:
+            if not by_effects and room.gain[axis, 0] > best:
+                best, chosen, boxes.cut[box] = room.gain[axis, 0], axis, room.sets[axis]
+            continue
+        whole = weight(trees, axis, low[axis], high[axis])
+        for cut in range(low[axis] + 1, high[axis]):
+            worth = room.gain[axis, cut]
+            if by_effects:
+                before = weight(trees, axis, low[axis], cut)
+                inside = room.effects[axis, cut] / whole
+                worth = 0.0
+                if 0.0 < before < whole:
+                    worth = inside * inside / (before / whole * (1.0 - before / whole))
+            if worth > best:
+                best, chosen, boxes.cut[box] = worth, axis, cut
+    if chosen < 0:
+        return False
+    boxes.axis[box] = chosen
+    return True
+
+
+@part
+def sum_effects(trees: Trees, boxes: Boxes, box: int, room: Room) -> None:
+    """Of each ordered axis: the effects of the parts before each cut, weighed, minus their part of the whole's."""
+    for axis in range(trees.ordered.shape[0]):
+        if not trees.ordered[axis]:
+            continue
+        low, high = boxes.low[box, axis], boxes.high[box, axis]
+        effect, total = 0.0, 0.0
+        for place in range(low, high):
+            effect += room.effects[axis, place]
+            size = trees.sums[axis, place + 1] - trees.sums[axis, place]
+            # The sum up to here takes the place of the effect, of which nobody asks again.
+            room.effects[axis, place] = total
+            total += effect * size
+        whole = trees.sums[axis, high] - trees.sums[axis, low]
+        for place in range(low, high):
+            before = trees.sums[axis, place] - trees.sums[axis, low]
+            room.effects[axis, place] -= total * (before / whole)
+
+
+@part
+def open_distance(trees: Trees, low: int, high: int) -> float:
+    """How far the range of a score is from lying on one side of the threshold."""
+    return float(max(0, min(trees.limits[1] - low, high - trees.limits[0])))
+
+
+@part
+def nearest_cut(trees: Trees, boxes: Boxes, box: int, room: Room, first: int, last: int) -> bool:
+    """Of all cuts choose that whose two sides are nearest to being settled, for two people; False if none is nearer."""
+    behind, lows, highs = room.behind, room.lows_along, room.highs_along
+    most = open_distance(trees, room.ends[first, 0], room.ends[first, 1])
+    most += open_distance(trees, room.ends[last, 0], room.ends[last, 1])
+    nearest, chosen = most * (1.0 - 2.0**-20), -1
+    for axis in range(trees.ordered.shape[0]):
+        low, high = boxes.low[box, axis], boxes.high[box, axis]
+        if not trees.ordered[axis] or high - low < 2:
+            continue
+        for side, person in ((0, first), (2, last)):
+            behind[high - 1, side], behind[high - 1, side + 1] = (
+                lows[person, axis, high - 1],
+                highs[person, axis, high - 1],
+            )
+            for place in range(high - 2, low, -1):
+                behind[place, side] = min(behind[place + 1, side], lows[person, axis, place])
+                behind[place, side + 1] = max(behind[place + 1, side + 1], highs[person, axis, place])
+        whole = weight(trees, axis, low, high)
+        least, most_first = lows[first, axis, low], highs[first, axis, low]
+        least_last, most_last = lows[last, axis, low], highs[last, axis, low]
+        for cut in range(low + 1, high):
+            before = weight(trees, axis, low, cut) / whole
+            left = before * (open_distance(trees, least, most_first) + open_distance(trees, least_last, most_last))
+            left += (1.0 - before) * (
+                open_distance(trees, behind[cut, 0], behind[cut, 1])
+                + open_distance(trees, behind[cut, 2], behind[cut, 3])
+            )
+            if left < nearest:
+                nearest, chosen, boxes.cut[box] = left, axis, cut
+            least, most_first = min(least, lows[first, axis, cut]), max(most_first, highs[first, axis, cut])
+            least_last, most_last = min(least_last, lows[last, axis, cut]), max(most_last, highs[last, axis, cut])
+    boxes.axis[box] = chosen
+    return chosen >= 0

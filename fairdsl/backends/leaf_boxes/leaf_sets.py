@@ -1,0 +1,158 @@
+"""Leaves of many trees as sets of bits: trees that meet in few ways are made one, so that their extremes are exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.leaf_boxes.kernels.records import Leaves
+
+__all__ = ["Tree", "leaves_of", "merged"]
+
+Integers = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+#: Leaves of a word, and of trees that were made one at most.
+_WORD, _MERGED = 64, 64
+#: Trees that are tried as partners of one, those first that test most of the same axes.
+_TRIED = 24
+#: Bytes that the sets may take.
+_BYTES = 2**28
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """The leaves of a tree: their boxes [leaves, axes], values, and who may come to them [leaves, assignments]."""
+
+    low: Integers
+    high: Integers
+    value: Integers
+    whose: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all assignments may come to every leaf."""
+        return bool(self.whose.all())
+
+
+def merged(trees: Sequence[Tree], ordered: BoolArray) -> list[Tree]:
+    """The same sum in fewer trees: two are made one while their leaves meet in few enough ways."""
+    found: list[Tree] = []
+    for alike in (True, False):
+        waiting = sorted((tree for tree in trees if tree.alike == alike), key=len)
+        while waiting:
+            tree = waiting.pop()
+            while (partner := _partner(tree, waiting, ordered)) is not None:
+                tree = _joined(tree, waiting.pop(partner), ordered)
+            found.append(tree)
+    return found
+
+
+def _partner(tree: Tree, others: Sequence[Tree], ordered: BoolArray) -> int | None:
+    """The place of the tree whose leaves meet those of this one in the fewest ways, if these are few enough."""
+    if not others or 2 * len(tree) > _MERGED:
+        return None
+    axes = _tested(tree)
+    near = sorted(range(len(others)), key=lambda place: int((_tested(others[place]) & ~axes).sum()))[:_TRIED]
+    ways, best = min((int(_meet(tree, others[place], ordered).sum()) / len(others[place]), place) for place in near)
+    return best if round(ways * len(others[best])) <= _MERGED else None
+
+
+def _tested(tree: Tree) -> BoolArray:
+    """The axes on which some leaf is smaller than another."""
+    return np.asarray((tree.low != tree.low[0]).any(axis=0) | (tree.high != tree.high[0]).any(axis=0), dtype=np.bool_)
+
+
+def _meet(one: Tree, other: Tree, ordered: BoolArray) -> BoolArray:
+    """Which leaves of two trees have somebody in common, [leaves, leaves]."""
+    lines = (one.low[:, None] < other.high[None]) & (other.low[None] < one.high[:, None])
+    sets = one.low[:, None] & other.low[None] != 0
+    together = one.whose.astype(np.int64) @ other.whose.T.astype(np.int64) > 0
+    return np.asarray(np.where(ordered, lines, sets).all(axis=2) & together, dtype=np.bool_)
+
+
+def _joined(one: Tree, other: Tree, ordered: BoolArray) -> Tree:
+    first, second = np.nonzero(_meet(one, other, ordered))
+    low, more = one.low[first], other.low[second]
+    return Tree(
+        low=np.where(ordered, np.maximum(low, more), low & more),
+        high=np.minimum(one.high[first], other.high[second]),
+        value=one.value[first] + other.value[second],
+        whose=one.whose[first] & other.whose[second],
+    )
+
+
+def leaves_of(trees: Sequence[Tree], ordered: BoolArray, parts: Sequence[int]) -> Leaves | None:
+    """The arrays for the kernels, of trees over axes with so many parts; None where they would take too much room."""
+    standing = [tree for tree in trees if tree.alike] + [tree for tree in trees if not tree.alike]
+    words = [-(-len(tree) // _WORD) for tree in standing]
+    starts = np.array([0, *np.cumsum(words).tolist()], dtype=np.int64)
+    alike, count = sum(tree.alike for tree in trees), int(starts[-1])
+    sizes = [2 * each if line else each for each, line in zip(parts, ordered.tolist(), strict=True)]
+    rows = np.array([0, *np.cumsum(sizes).tolist()], dtype=np.int64)
+    people = standing[0].whose.shape[1] if standing else 1
+    if 8 * count * (int(rows[-1]) + people + _WORD * (2 * len(parts) + 1)) > _BYTES:
+        return None
+    value = np.zeros(count * _WORD, dtype=np.int64)
+    low, high = (np.zeros((count * _WORD, len(parts)), dtype=np.int64) for _ in range(2))
+    there = np.zeros((count * _WORD, people), dtype=np.bool_)
+    for tree, start in zip(standing, starts.tolist(), strict=False):
+        order = np.argsort(tree.value, kind="stable")
+        here = slice(start * _WORD, start * _WORD + len(tree))
+        value[here], low[here], high[here], there[here] = (
+            each[order] for each in (tree.value, tree.low, tree.high, tree.whose)
+        )
+    somewhere: BoolArray = np.asarray(there.any(axis=1), dtype=np.bool_)
+    meet = np.zeros((int(rows[-1]), count), dtype=np.uint64)
+    for axis, line in enumerate(ordered.tolist()):
+        row = int(rows[axis])
+        for place in range(parts[axis]):
+            if line:
+                meet[row + place] = _packed(somewhere & (low[:, axis] <= place))
+                meet[row + parts[axis] + place] = _packed(somewhere & (high[:, axis] > place))
+            else:
+                meet[row + place] = _packed(somewhere & (low[:, axis] & 1 << place != 0))
+    behind = slice(int(starts[alike]) * _WORD, None)
+    along = [
+        [(axis, _borders(tree, axis)) for axis in np.flatnonzero(ordered & _tested(tree)).tolist()] for tree in standing
+    ]
+    lines = [line for tree in along for line in tree]
+    return Leaves(
+        starts=starts,
+        alike=alike,
+        value=value,
+        low=low,
+        high=high,
+        whose=_stacked(there[behind].T, people, count - int(starts[alike])),
+        everywhere=_packed(somewhere),
+        meet=meet,
+        rows=rows,
+        lines=np.array([0, *np.cumsum([len(tree) for tree in along]).tolist()], dtype=np.int64),
+        axis=np.array([axis for axis, _ in lines], dtype=np.int64),
+        borders=np.array([0, *np.cumsum([len(places) for _, places in lines]).tolist()], dtype=np.int64),
+        places=np.array([place for _, places in lines for place in places], dtype=np.int64),
+    )
+
+
+def _borders(tree: Tree, axis: int) -> list[int]:
+    """Where leaves of a tree begin or end along an axis, but for the two ends of all of them."""
+    ends = np.unique([tree.low[:, axis], tree.high[:, axis]])
+    return [int(end) for end in ends[1:-1]]
+
+
+def _stacked(rows: Iterable[BoolArray], count: int, words: int) -> NDArray[np.uint64]:
+    found = np.zeros((count, words), dtype=np.uint64)
+    for place, row in enumerate(rows):
+        found[place] = _packed(row)
+    return found
+
+
+def _packed(flags: BoolArray) -> NDArray[np.uint64]:
+    """Truth values as words, the first one lowest."""
+    return np.packbits(flags, bitorder="little").view("<u8").astype(np.uint64)
