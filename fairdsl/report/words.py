@@ -281,7 +281,9 @@ def _interval(estimate: Estimate) -> str:
 
 def estimated(estimate: Estimate, demand: DemandReport) -> str:
     """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing."""
-    asked = unit = stand = ""
+    asked = unit = stand = rest = ""
+    if estimate.rest is not None:
+        rest = f" of the {shown(estimate.rest, percent=True, towards=Towards.UP)} that no box decides"
     if isinstance(demand.verdict, Shares) and demand.value is not None:
         low_end, high_end = demand.value.low, demand.value.high
         if (low_end or 0) > estimate.value or (high_end is not None and high_end < estimate.value):
@@ -291,8 +293,8 @@ def estimated(estimate: Estimate, demand: DemandReport) -> str:
         asked = "" if within is None else f"; within {shown(within, percent=True)} was asked for"
         unit = f"; one unit is {demand.verdict.unit}"
     return (
-        f"{metric_words(demand.metric)} {shown(estimate.value, percent=True)} "
-        f"({_interval(estimate)}, from {estimate.sampled:,} sampled units{asked}; an estimate, no proof{stand}{unit})"
+        f"{metric_words(demand.metric)} {shown(estimate.value, percent=True)} ({_interval(estimate)}, from"
+        f" {estimate.sampled:,} sampled units{rest}{asked}; an estimate, no proof{stand}{unit})"
     )
 
 

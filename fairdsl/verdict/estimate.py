@@ -15,8 +15,9 @@ __all__ = ["Estimate"]
 class Estimate:
     """What a random sample of units says about the fair share: an estimate, never a proof.
 
-    Of ``sampled`` units ``unfair`` are treated unfairly. The fair share lies in [low, high] unless the sample
-    is one of the 1 - ``confidence`` that mislead.
+    Of ``sampled`` units ``unfair`` are treated unfairly. They are drawn from all units, or where some are known from
+    those that are open: then the shares ``settled`` and ``rest`` say how much is fair for sure, and how much is open.
+    The fair share lies in [low, high] unless the sample is one of the 1 - ``confidence`` that mislead.
     """
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("value",)
@@ -31,6 +32,10 @@ class Estimate:
     high: Upper
     #: The probability, at least, that the interval contains the share.
     confidence: Fraction
+    #: Of all units, those that are fair for sure and were not drawn from; None: all units were drawn from.
+    settled: Lower | None = None
+    #: Of all units, those that were drawn from; None: all.
+    rest: Upper | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.value <= self.high <= 1:
@@ -38,10 +43,13 @@ class Estimate:
 
     @property
     def value(self) -> Fraction:
-        """The fair share of the sample."""
-        return Fraction(self.sampled - self.unfair, self.sampled)
+        """The fair share of the sample, or of what is settled and of the sample for the rest."""
+        sample = Fraction(self.sampled - self.unfair, self.sampled)
+        return sample if self.rest is None or self.settled is None else self.settled + self.rest * sample
 
     @property
     def complement(self) -> Estimate:
         """The same of the units that are treated unfairly, whose share it then is."""
-        return replace(self, unfair=self.sampled - self.unfair, low=1 - self.high, high=1 - self.low)
+        settled = None if self.rest is None or self.settled is None else 1 - self.rest - self.settled
+        unfair = self.sampled - self.unfair
+        return replace(self, unfair=unfair, low=1 - self.high, high=1 - self.low, settled=settled)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.lowering import IN, OUT, Lowered
 from fairdsl.backends.leaf_boxes.scores import MIXED
+from fairdsl.verdict import Estimate
 
 __all__ = ["Counts", "Descent", "Sizes", "UnfairBoxes"]
 
@@ -111,18 +112,35 @@ class Sizes:
         return np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
 
     def of(self, low: Integers, high: Integers) -> int:
-        """The size of some boxes together, [boxes, axes]."""
+        """The size of some boxes together, [boxes, axes].
+
+        Where it may not fit into 64 bits it is the number near a sum of floats that has the exact sum's last 64 bits.
+        Floats are as exact as that if there are few enough: a size of d axes is within (d + 1) 2^-53 of itself, a sum
+        of n within another (n - 1) 2^-53 of it (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
+        """
         if not len(low):
             return 0
-        sizes = np.full(len(low), self._factor, dtype=self._kind)
+        if self._kind is np.int64 or not self._close(len(low)):
+            return int(self._each(low, high, self._kind, self._factor).sum())
+        near = int(self._each(low, high, np.float64, float(self._factor)).sum())
+        last = int(self._each(low, high, np.uint64, self._factor % 2**64).sum())
+        return near + (last - near + 2**63) % 2**64 - 2**63
+
+    def _close(self, boxes: int) -> bool:
+        """Whether the sizes of so many boxes, as floats, sum up to within 2^62."""
+        small = all(int(sums[-1]) <= 2**53 for sums in self.sums) and self._factor <= 2**53
+        return small and self.total * (boxes + len(self.axes) + 1) < 2 ** (62 + 53)
+
+    def _each(self, low: Integers, high: Integers, kind: Any, factor: Any) -> NDArray[Any]:
+        sizes = np.full(len(low), factor, dtype=kind)
         for axis, ordered in enumerate(self.ordered.tolist()):
             if ordered:
-                sums = self.sums[axis]
+                sums = self.sums[axis].astype(kind)
                 sizes *= sums[high[:, axis]] - sums[low[:, axis]]
             else:
                 bits = (low[:, axis, None] >> np.arange(len(self.parts[axis]))) & 1
-                sizes *= bits.astype(self._kind) @ self.parts[axis]
-        return int(sizes.sum())
+                sizes *= bits.astype(kind) @ self.parts[axis].astype(kind)
+        return sizes
 
 
 class Descent:
@@ -168,6 +186,10 @@ class Descent:
     def unfair(self) -> UnfairBoxes:
         """The boxes of unfair units that are kept, the first ones found."""
         return UnfairBoxes.joined(self._found)
+
+    def estimated(self, seed: int) -> Estimate | None:
+        """Nothing: what waits is few boxes, for those that were cut last go first."""
+        return None
 
     def step(self) -> int:
         """One round: some states go down, are settled, or are cut in two; how many nodes that is."""

@@ -96,7 +96,7 @@ class LeafBoxes:
             evidence = self._evidence(problem, pair, descent)
             if descent.finished and not descent.counts.paired:
                 return Vacuous(evidence=evidence)
-            found = _holds(descent, shown, evidence) if holds else _shares(problem, pair, descent, shown, evidence)
+            found = _holds(descent, shown, evidence) if holds else _shares(lowered, descent, shown, budget, evidence)
             if descent.finished or descent.full or isinstance(found, Violated) or facts.decided_by(found):
                 return found
             budget = yield found
@@ -162,12 +162,14 @@ def _holds(descent: Descent | Refinement, shown: Shown, evidence: Evidence) -> V
     return Holds(evidence=evidence)
 
 
-def _shares(problem: Problem, pair: Pair, descent: Descent | Refinement, shown: Shown, evidence: Evidence) -> Shares:
+def _shares(
+    lowered: Lowered, descent: Descent | Refinement, shown: Shown, budget: Budget, evidence: Evidence
+) -> Shares:
     """Of what may be in question: where the budget ended first, what is left counts as undecided."""
-    counts, left = descent.counts, descent.left
+    counts, left, problem = descent.counts, descent.left, lowered.problem
     known = Known(fair=counts.fair, unfair=counts.unfair, undecided=counts.undecided + left, vacuous=counts.vacuous)
     whole = int(known.possible)
-    counted = _counted(problem, pair)
+    counted = _counted(problem, lowered.pair)
     undefined = Reason.UNDEFINED if not whole else None  # somebody is there, and the volume is 0
     open_ = Reason.MEMORY_OUT if descent.full else Reason.TIMEOUT
     reason = undefined or (open_ if left else Reason.INCOMPLETE if counts.undecided else None)
@@ -183,6 +185,7 @@ def _shares(problem: Problem, pair: Pair, descent: Descent | Refinement, shown: 
         witnesses=tuple(shown.witnesses),
         total=whole if counted and not left else None,
         reason=reason,
+        estimate=descent.estimated(budget.seed) if left else None,
     )
 
 

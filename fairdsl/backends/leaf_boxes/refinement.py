@@ -21,6 +21,8 @@ from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VAC
 from fairdsl.backends.leaf_boxes.kernels.refine import refine
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.lowering import Lowered
+from fairdsl.backends.leaf_boxes.rest import Drawn, draw, estimate
+from fairdsl.verdict import Estimate
 
 __all__ = ["Refinement", "compile_kernels"]
 
@@ -96,6 +98,18 @@ class Refinement:
         """The size of what is not settled."""
         counts = self.counts
         return self._sizes.total - counts.fair - counts.vacuous - counts.unfair - counts.undecided
+
+    def estimated(self, seed: int) -> Estimate | None:
+        """What units drawn from the open boxes say of the fair share; None where nothing is open, or there is doubt."""
+        boxes, exactly = self._boxes, self._exactly
+        known = exactly.fair + exactly.unfair + exactly.vacuous
+        whole = self._sizes.total - exactly.vacuous
+        waiting = boxes.heap[: int(boxes.counts[0])]
+        if not len(waiting) or exactly.undecided or not boxes.mass[waiting].any():
+            return None
+        units = draw(self._forest, boxes.low[waiting], boxes.high[waiting], boxes.mass[waiting], seed)
+        rest = Fraction(self._sizes.total - known, whole)
+        return estimate(Drawn(self._forest, units), Fraction(exactly.fair, whole), rest)
 
     @property
     def unfair(self) -> UnfairBoxes:
