@@ -46,7 +46,7 @@ class Refinement:
         self.axes = self._sizes.axes
         low, high = self._sizes.whole()
         axes = len(self.axes)
-        self._most = max(1024, memory // (8 * (2 * axes + 10)))
+        self._most = max(1024, memory // (8 * (2 * axes + 12)))
         self._boxes = _boxes(min(self._most, 2**12), axes)
         self._boxes.low[0], self._boxes.high[0] = low, high
         self._boxes.mass[0] = self._boxes.left[0] = 1.0
@@ -151,9 +151,9 @@ def _settled(count: int, axes: int) -> Settled:
 def _boxes(count: int, axes: int) -> Boxes:
     low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
     parent, child, axis, cut, heap, free = (np.zeros(count, dtype=np.int64) for _ in range(6))
-    mass, fair, peeled, left = (np.zeros(count) for _ in range(4))
+    mass, fair, peeled, left, keys = (np.zeros(count) for _ in range(5))
     counts = np.zeros(6, dtype=np.int64)
-    return Boxes(low, high, parent, child, axis, cut, mass, fair, peeled, left, heap, free, counts)
+    return Boxes(low, high, parent, child, axis, cut, mass, fair, peeled, left, heap, keys, free, counts)
 
 
 def _grown(boxes: Boxes, count: int) -> Boxes:

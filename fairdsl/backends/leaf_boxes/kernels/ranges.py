@@ -206,6 +206,23 @@ def spans(own: Bits, begun: Bits, going_on: Bits, start: int, end: int) -> bool:
 
 
 @part
+def extremes(leaves: Leaves, own: Bits, begun: Bits, going_on: Bits, start: int, end: int) -> tuple[int, int]:
+    """The least and the greatest value of the leaves in all three sets, of a tree with some."""
+    least, most = 0, 0
+    for word in range(start, end):
+        bits = own[word] & begun[word] & going_on[word]
+        if bits != _NONE:
+            least = leaves.value[word * 64 + lowest(bits)]
+            break
+    for word in range(end - 1, start - 1, -1):
+        bits = own[word] & begun[word] & going_on[word]
+        if bits != _NONE:
+            most = leaves.value[word * 64 + highest(bits)]
+            break
+    return least, most
+
+
+@part
 def enter_profile(leaves: Leaves, tree: int, own: Bits, room: Room, person: int) -> None:
     """Of a tree and an assignment, whose leaves are ``own``: enter how its extremes change along each axis."""
     start, end = leaves.starts[tree], leaves.starts[tree + 1]
@@ -228,21 +245,13 @@ def enter_profile(leaves: Leaves, tree: int, own: Bits, room: Room, person: int)
             if place < last and leaves.places[place] < high:
                 behind = leaves.places[place]
                 place += 1
-            mine_least, mine_most = 0, 0
-            for word in range(start, end):
-                bits = own[word] & meet[row + behind - 1, word] & meet[row + parts + begin, word]
-                if bits != _NONE:
-                    mine_least = leaves.value[word * 64 + lowest(bits)]
-                    break
-            for word in range(end - 1, start - 1, -1):
-                bits = own[word] & meet[row + behind - 1, word] & meet[row + parts + begin, word]
-                if bits != _NONE:
-                    mine_most = leaves.value[word * 64 + highest(bits)]
-                    break
-            lows[person, axis, begin] += mine_least - least
-            lows[person, axis, behind] -= mine_least - least
-            highs[person, axis, begin] += mine_most - most
-            highs[person, axis, behind] -= mine_most - most
+            mine_least, mine_most = extremes(leaves, own, meet[row + behind - 1], meet[row + parts + begin], start, end)
+            if mine_least != least:
+                lows[person, axis, begin] += mine_least - least
+                lows[person, axis, behind] -= mine_least - least
+            if mine_most != most:
+                highs[person, axis, begin] += mine_most - most
+                highs[person, axis, behind] -= mine_most - most
             begin = behind
 
 

@@ -114,7 +114,9 @@ class Boxes(NamedTuple):
     fair: Floats
     peeled: Floats
     left: Floats
+    #: The boxes that are open, as a heap, and the open mass of each entry.
     heap: Integers
+    keys: Floats
     free: Integers
     #: Sizes of the heap, of ``free``, of the boxes in use; nodes visited for ranges, for moments; boxes looked at.
     counts: Integers

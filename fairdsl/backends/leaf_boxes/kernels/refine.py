@@ -25,8 +25,9 @@ __all__ = ["refine"]
 
 _HEAP, _FREE, _USED, _RANGES, _MOMENTS, _LOOKED = 0, 1, 2, 3, 4, 5
 #: Moments are worked out of boxes that leave this share of everything open: of lighter ones, ranges find as much in
-#: less time, for moments take some thousand times as long.
-_HEAVY = 2.0**-9
+#: less time, for moments take some thousand times as long. While they took no more time than ranges, which is so many
+#: nodes a word of leaves, they are worked out of boxes that leave this much less open.
+_HEAVY, _LIGHT, _BALANCE = 2.0**-9, 2.0**-14, 16
 
 
 @part
@@ -39,43 +40,50 @@ def copy_box(low: Integers, high: Integers, place: int, boxes: Boxes, box: int) 
 @part
 def push(boxes: Boxes, box: int) -> None:
     """Put a box on the heap, in which that with the largest open mass is first."""
-    heap, counts = boxes.heap, boxes.counts
+    heap, keys, counts = boxes.heap, boxes.keys, boxes.counts
     place = counts[_HEAP]
     counts[_HEAP] += 1
     key = boxes.mass[box] * boxes.left[box]
     while place > 0:
         above = (place - 1) // 2
-        if boxes.mass[heap[above]] * boxes.left[heap[above]] >= key:
+        if keys[above] >= key:
             break
-        heap[place] = heap[above]
+        heap[place], keys[place] = heap[above], keys[above]
         place = above
-    heap[place] = box
+    heap[place], keys[place] = box, key
 
 
 @part
 def pop(boxes: Boxes) -> int:
     """Take the first box from the heap."""
-    heap, counts = boxes.heap, boxes.counts
+    heap, keys, counts = boxes.heap, boxes.keys, boxes.counts
     first = heap[0]
     counts[_HEAP] -= 1
     count = counts[_HEAP]
-    last = heap[count]
-    key = boxes.mass[last] * boxes.left[last]
+    last, key = heap[count], keys[count]
     place = 0
     while True:
         below = 2 * place + 1
         if below >= count:
             break
-        if below + 1 < count:
-            one, other = heap[below], heap[below + 1]
-            if boxes.mass[other] * boxes.left[other] > boxes.mass[one] * boxes.left[one]:
-                below += 1
-        if key >= boxes.mass[heap[below]] * boxes.left[heap[below]]:
+        if below + 1 < count and keys[below + 1] > keys[below]:
+            below += 1
+        if key >= keys[below]:
             break
-        heap[place] = heap[below]
+        heap[place], keys[place] = heap[below], keys[below]
         place = below
-    heap[place] = last
+    heap[place], keys[place] = last, key
     return int(first)
+
+
+@part
+def worth_moments(trees: Trees, boxes: Boxes, box: int) -> bool:
+    """Whether a box leaves so much open that its moments are worked out, or they took little of the time so far."""
+    if trees.margins[3] < 0.0:
+        return False
+    open_mass, counts = boxes.mass[box] * boxes.left[box], boxes.counts
+    light = open_mass >= _LIGHT and counts[_MOMENTS] <= _BALANCE * counts[_RANGES]
+    return bool(open_mass >= _HEAVY or light)
 
 
 @part
@@ -246,7 +254,7 @@ def bound(
             return PEELED
         if boxes.mass[box] < 0.5 * before:
             continue
-        if trees.margins[3] >= 0.0 and boxes.mass[box] * boxes.left[box] >= _HEAVY:
+        if worth_moments(trees, boxes, box):
             moments(trees, boxes.low[box], boxes.high[box], room, boxes.counts)
             share = fair_by_moments(trees, room, first)
             boxes.left[box] = min(boxes.left[box], 1.0 - share)
