@@ -84,13 +84,20 @@ def divided(
         drawn.append(element("path", d=f"M{x:.1f},0 V{_HEIGHT - 6} M{x - 4:.1f},0 h8", class_="mark-required"))
     if estimate is not None:
         low, high = map(_x, estimate)
-        drawn.append(element("path", d=f"M{low:.1f},{_HEIGHT - 3} H{max(high, low + 2):.1f}", class_="mark-estimate"))
+        middle = (low + high) / 2
+        ends = f"M{min(low, middle - 5):.1f},{_HEIGHT - 3} H{max(high, middle + 5):.1f}"
+        drawn.append(element("path", d=f"{ends} M{middle:.1f},{_HEIGHT} v-10", class_="mark-estimate"))
     return _picture(words, _WIDTH, _HEIGHT, *drawn)
 
 
-def rate(bounds: tuple[Fraction, Fraction], words: str, sampling: tuple[Fraction, Fraction] | None = None) -> Markup:
+def rate(
+    bounds: tuple[Fraction, Fraction],
+    words: str,
+    sampling: tuple[Fraction, Fraction] | None = None,
+    required: Fraction | None = None,
+) -> Markup:
     """A rate on the scale from 0 to 100 %: a bar to what is certain, hatched to what is possible, the sample's
-    interval as a whisker."""
+    interval as a whisker, what is required as a line."""
     low, high = (_x(end, 120) for end in bounds)
     drawn = [
         element("rect", x=0, y=4, width=120, height=10, class_="ground"),
@@ -103,6 +110,8 @@ def rate(bounds: tuple[Fraction, Fraction], words: str, sampling: tuple[Fraction
         drawn.append(
             element("path", d=f"M{start:.1f},9 H{end:.1f} M{start:.1f},5 v8 M{end:.1f},5 v8", class_="whisker")
         )
+    if required is not None:
+        drawn.append(element("path", d=f"M{_x(required, 120):.1f},0 V18", class_="mark-required"))
     return _picture(words, 120, 18, *drawn, small=True)
 
 

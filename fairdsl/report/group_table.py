@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.ir.metric import Comparison
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.report.model import DemandReport
 from fairdsl.report.tables import Column, Entry, Table, texts
 from fairdsl.report.words import between, cell, group_words, in_percent, number
 from fairdsl.verdict import Draw, Interval, Named, Part, Rate, Value
 
-__all__ = ["group_lines", "group_table", "impact_ratios", "left_out", "same_table"]
+__all__ = ["group_lines", "group_table", "impact_ratios", "left_out", "required_rate", "same_table"]
 
 #: Rows of a table at most; those of the most and the least favoured are always among them.
 _ROWS = 20
@@ -32,8 +33,11 @@ def same_table(value: Value) -> tuple[object, ...]:
     return value.rates, value.most, value.least, value.excluded, *beside
 
 
-def group_table(value: Value, *, favour: bool = True) -> Table:
-    """The rates of all groups, the most and least favoured marked; without ``favour`` they are the extremes alone."""
+def group_table(value: Value, *, favour: bool = True, required: Fraction | None = None) -> Table:
+    """The rates of all groups, the most and least favoured marked; without ``favour`` they are the extremes alone.
+
+    ``required`` is where a threshold lies among them.
+    """
     rates, brief = value.rates, _listed(value)
     names = list(dict.fromkeys(name for rate in rates for name in (*rate.group, *rate.given)))
     interval = "" if value.confidence is None else f"{shown(value.confidence, percent=True)} interval"
@@ -94,7 +98,27 @@ def group_table(value: Value, *, favour: bool = True) -> Table:
         Column(name="favoured" if favour else "extreme", entries=texts(mark(place) for place in range(len(rates)))),
     ]
     filled = (column for column in columns if any(entry.text for entry in column.entries))
-    return Table(heading="groups", columns=tuple(filled), brief=tuple(brief))
+    return Table(heading="groups", columns=tuple(filled), brief=tuple(brief), required=required)
+
+
+def required_rate(value: Value, comparison: Comparison | None, limit: Fraction | None) -> Fraction | None:
+    """The rate that none may be below (or, of the greatest rate, above) for a threshold to be kept.
+
+    None where there is no single one: of rates that are not known exactly, and where they are taken for several values
+    one by one.
+    """
+    rates = value.rates
+    if limit is None or not rates or any(rate.low != rate.high or rate.given or rate.mean for rate in rates):
+        return None
+    most = max(rate.high for rate in rates)
+    match comparison:
+        case Comparison.RATIO:
+            return limit * most
+        case Comparison.GAP:
+            return max(most - limit, Fraction(0))
+        case Comparison.EVERY | Comparison.MOST | Comparison.LEAST:
+            return limit
+    return None
 
 
 def _rates(rates: Sequence[Rate]) -> list[Column]:

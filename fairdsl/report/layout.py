@@ -9,7 +9,7 @@ from fairdsl.ir.question import influence_of, metric_words
 from fairdsl.prelude import registered
 from fairdsl.report.breaches import breach_blocks
 from fairdsl.report.coverage import partition_lines
-from fairdsl.report.group_table import group_lines, group_table, left_out, same_table
+from fairdsl.report.group_table import group_lines, group_table, left_out, required_rate, same_table
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.report.people import ListedAttribute, ListedDomain
 from fairdsl.report.row_lines import row_lines
@@ -244,7 +244,9 @@ def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:
     if first is not demand:
         return
     if demand.groups.rates:
-        yield group_table(demand.groups, favour=_favours(demand))
+        limit = None if demand.threshold is None else demand.threshold.limit
+        required = required_rate(demand.groups, demand.comparison, limit)
+        yield group_table(demand.groups, favour=_favours(demand), required=required)
     if demand.groups.excluded:
         yield Note("left out", (left_out(demand.groups),))
 

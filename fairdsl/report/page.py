@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from fairdsl.report.drawing import PATTERNS
 from fairdsl.report.markup import Content, Markup, element, named_table, prose
-from fairdsl.report.page_blocks import MOST_ROWS, blocks_of, facts, finding, listed
+from fairdsl.report.page_blocks import MOST_ROWS, bar_of, blocks_of, facts, finding, listed
 from fairdsl.report.page_people import domain_table, population_drawn
 from fairdsl.report.sheet import (
     DemandSheet,
     FileSheet,
     PropertySheet,
+    ShareBars,
     Sheet,
 )
 from fairdsl.report.standing import Standing
@@ -119,7 +120,10 @@ def _in_short(properties: Sequence[PropertySheet]) -> Markup:
                 element("th", element("a", item.name, href=f"#p{number}"), scope="row", class_="code"),
                 element("td", _badge(item.judgement)),
                 element(
-                    "td", element("div", prose(item.sentence)), element("div", prose(leading.plain), class_="soft")
+                    "td",
+                    element("div", prose(item.sentence)),
+                    element("div", prose(leading.plain), class_="soft"),
+                    [bar_of(block) for block in item.blocks if isinstance(block, ShareBars)],
                 ),
                 element("td", _worth(kinds)),
             )
@@ -149,21 +153,24 @@ def _property(number: int, item: PropertySheet) -> Markup:
         element("p", element("code", item.name), class_="kicker"),
         element("h2", prose(item.sentence or item.name), " ", _badge(item.judgement)),
     ]
-    inside += [_demand(demand, single=item.single) for demand in item.demands]
+    ahead: list[DemandSheet | None] = [None, *item.demands]
+    inside += [_demand(demand, before, single=item.single) for before, demand in zip(ahead, item.demands, strict=False)]
     inside.append(element("div", blocks_of(item.blocks), class_="beside") if item.blocks else None)
     if item.clauses:
         inside += [element("h3", "What is compared, and under which conditions"), listed(item.clauses, "clauses")]
     return element("section", inside, class_="block", id=f"p{number}")
 
 
-def _demand(demand: DemandSheet, *, single: bool) -> Markup:
+def _demand(demand: DemandSheet, before: DemandSheet | None, *, single: bool) -> Markup:
+    """What one line came to; what rests on the same as the line before says that much."""
+    alike = before is not None and (before.standings, before.resting) == (demand.standings, demand.resting)
     badge = [] if single else [" ", _badge(demand.judgement)]
     meaning = f"{demand.words[:1].upper()}{demand.words[1:]}: {demand.meaning}."
     return element(
         "div",
         element("p", element("code", demand.text), badge, class_="soft"),
         element("p", prose(demand.plain), class_="plain"),
-        element("p", _worth(demand.standings), prose(demand.resting)),
+        element("p", _worth(demand.standings), "Rests on the same." if alike else prose(demand.resting)),
         element("p", prose(meaning), class_="small-print") if demand.meaning else None,
         blocks_of(demand.blocks),
         element("p", f"Arithmetic, engine, time: {demand.claim}", class_="small-print") if demand.claim else None,

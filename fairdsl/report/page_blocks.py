@@ -15,7 +15,7 @@ from fairdsl.report.tables import Entry, Table
 from fairdsl.report.words import values_in_words
 from fairdsl.verdict import Region
 
-__all__ = ["MOST_ROWS", "blocks_of", "facts", "finding", "listed"]
+__all__ = ["MOST_ROWS", "bar_of", "blocks_of", "facts", "finding", "listed"]
 
 #: Rows of a table, and regions, at most.
 MOST_ROWS = 300
@@ -76,7 +76,7 @@ def _table(table: Table) -> Content:
             cells.append(element("td", entry.text, class_="n" if column.number else None))
             if column.name == "rate":
                 sampling = None if sampled is None else sampled.entries[place].ends
-                cells.append(element("td", _drawn(entry, sampling)))
+                cells.append(element("td", _drawn(entry, sampling, table.required)))
         rows.append(element("tr", cells))
     at = next((number for number, column in enumerate(table.columns) if column.name == "rate"), None)
     if at is not None:
@@ -84,19 +84,23 @@ def _table(table: Table) -> Content:
     more = table.rows - len(places)
     means = "; ".join(f"{column.name}: {column.meaning}" for column in table.columns if column.meaning)
     said = "Rates by group" + (f". {means[:1].upper()}{means[1:]}" if means else "")
+    said += "" if table.required is None else ". The line in the bars: what every rate has to keep"
     said += f". {more:,} more groups are in the JSON report" if more else ""
     return scrolled(said, element("table", element("thead", element("tr", head)), element("tbody", rows)))
 
 
-def _drawn(entry: Entry, sampling: tuple[Fraction, Fraction] | None) -> Content:
-    return None if entry.ends is None else rate(entry.ends, entry.text, sampling)
+def _drawn(entry: Entry, sampling: tuple[Fraction, Fraction] | None, required: Fraction | None) -> Content:
+    return None if entry.ends is None else rate(entry.ends, entry.text, sampling, required)
+
+
+def bar_of(bars: ShareBars) -> Markup:
+    """Shares as a bar."""
+    words = ", ".join(f"{part.name} {part.amount}" for part in bars.shares)
+    parts = [(part.name, part.part) for part in bars.shares]
+    return element("div", divided(parts, words, estimate=bars.estimate, required=bars.required), class_="shares")
 
 
 def _shares(bars: ShareBars) -> Content:
-    words = ", ".join(f"{part.name} {part.amount}" for part in bars.shares)
-    drawn = divided(
-        [(part.name, part.part) for part in bars.shares], words, estimate=bars.estimate, required=bars.required
-    )
     legend = [element("li", _key(part.name), f"{part.name} {part.amount}") for part in bars.shares]
     if bars.required is not None:
         legend.append(element("li", element("b", "\N{BOX DRAWINGS HEAVY VERTICAL} "), "what is required"))
@@ -106,7 +110,7 @@ def _shares(bars: ShareBars) -> Content:
     return element(
         "div",
         element("h3", "Shares"),
-        element("div", drawn, class_="shares"),
+        bar_of(bars),
         element("ul", legend, class_="legend"),
         element("p", prose(f"{bars.measured[:1].upper()}{bars.measured[1:]}. "), float32, class_="small-print"),
         class_="keep",
@@ -131,7 +135,7 @@ def _regions(regions: Regions) -> Content:
             "tr",
             element("td", str(number), class_="n"),
             [element("td", text, class_="n") for text in amounts],
-            element("td", where),
+            element("td", where, class_="where"),
             [element("td", strip(axis.parts(found.restricted.get(axis.name)), where)) for axis in axes],
         )
         for number, (found, *amounts, where) in enumerate(shown, start=1)

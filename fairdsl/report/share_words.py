@@ -43,7 +43,7 @@ def float32_share(certified: Fraction, total: int | None) -> str:
 def _amount(value: Fraction, towards: Towards, total: int | None) -> str:
     counted = None if total is None else value * total
     if counted is not None and counted.denominator == 1:
-        exact = f"{counted} of {total}"
+        exact = f"{counted.numerator:,} of {total:,}"
     elif value.denominator < 10**12:
         exact = str(value)
     else:

@@ -41,6 +41,8 @@ class Table:
     columns: tuple[Column, ...]
     #: The places of the rows that are shown where not all can be.
     brief: tuple[int, ...]
+    #: The rate on which a threshold lies that every rate has to keep; None where there is no such rate.
+    required: Fraction | None = None
 
     @property
     def rows(self) -> int:

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from samples import REPORT, at_least, demand, share_demand, shares, witness
 
+from fairdsl.ir.metric import Comparison
 from fairdsl.ir.question import Quantity
 from fairdsl.report.asked import Asked
-from fairdsl.report.group_table import group_table
+from fairdsl.report.group_table import group_table, required_rate
 from fairdsl.report.layout import sheet_of
 from fairdsl.report.sentences import plain
 from fairdsl.report.standing import Standing, standings
@@ -111,3 +112,25 @@ def test_one_individual_who_breaks_a_formula_is_not_said_to_be_two() -> None:
     assert not re.search("(?i)two individuals", page)
     assert '<th scope="col">b</th>' not in page
     assert "| witness | a |\n" in report.rendered("markdown")
+
+
+def test_the_rate_that_a_threshold_comes_to_is_the_one_at_which_the_number_meets_it() -> None:
+    value = rates((F(1, 4), F(1, 4)), (F(1, 2), F(1, 2)))
+    for comparison, limit in ((Comparison.RATIO, F(4, 5)), (Comparison.GAP, F(1, 10))):
+        least = required_rate(value, comparison, limit)
+        assert least is not None
+        number = least / F(1, 2) if comparison is Comparison.RATIO else F(1, 2) - least
+        assert number == limit
+    assert required_rate(value, Comparison.LEAST, F(1, 3)) == F(1, 3)
+    assert required_rate(value, Comparison.DIFFERENCE, F(1, 10)) is None
+    assert required_rate(value, Comparison.RATIO, None) is None
+    assert required_rate(rates((F(1, 4), F(1, 3)), (F(1, 2), F(1, 2))), Comparison.RATIO, F(4, 5)) is None
+
+
+def test_a_page_draws_shares_in_short_and_says_once_what_two_lines_rest_on() -> None:
+    found = share_demand(shares(F(3, 4), F(1, 4), total=8), None)
+    item = replace(REPORT.properties[0], demands=(found, replace(found, text="measure discrimination_rate")))
+    page = replace(REPORT, properties=(item,)).rendered("html")
+    in_short = page[page.index("In short") : page.index('id="p1"')]
+    assert "certified 75%" in in_short
+    assert page.count("Rests on the same.") == 1
