@@ -69,7 +69,7 @@ def group_table(value: Value, *, favour: bool = True, required: Fraction | None 
         Column(
             name="rows",
             entries=texts("" if rate.rows is None else f"{rate.rows:,}" for rate in rates),
-            meaning="of the data behind it",
+            meaning="how many rows of the data are behind it",
             spared=2,
             number=True,
         ),
@@ -91,7 +91,7 @@ def group_table(value: Value, *, favour: bool = True, required: Fraction | None 
         Column(
             name="impact ratio",
             entries=() if alone else tuple(_entry(ratio) for ratio in impact_ratios(rates)),
-            meaning="the rate over the highest rate",
+            meaning="the rate over the highest rate beside it",
             number=True,
             page=True,
         ),

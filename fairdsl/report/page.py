@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fairdsl.report.drawing import PATTERNS
-from fairdsl.report.markup import Content, Markup, element, named_table, prose
+from fairdsl.report.markup import Content, Markup, element, named_table, prose, written
 from fairdsl.report.page_blocks import MOST_ROWS, bar_of, blocks_of, facts, finding, listed
 from fairdsl.report.page_people import domain_table, population_drawn
 from fairdsl.report.sheet import (
@@ -20,6 +20,7 @@ from fairdsl.report.sheet import (
     Sheet,
 )
 from fairdsl.report.standing import Standing
+from fairdsl.report.tables import Table
 from fairdsl.resources import style_sheet
 from fairdsl.verdict import Judgement
 
@@ -60,7 +61,7 @@ def _body(sheet: Sheet, title: str) -> Iterator[Content]:
     )
     if sheet.properties:
         yield _in_short(sheet.properties)
-        yield _legend(sheet.properties)
+        yield from _legend(sheet.properties)
     for number, item in enumerate(sheet.properties, start=1):
         yield _property(number, item)
     if sheet.findings:
@@ -141,11 +142,14 @@ def _leading(item: PropertySheet) -> DemandSheet:
     return next((demand for demand in item.demands if demand.judgement is item.judgement), item.demands[0])
 
 
-def _legend(properties: Sequence[PropertySheet]) -> Markup:
-    found = {kind for item in properties for demand in item.demands for kind in demand.standings}
-    kinds = [kind for kind in Standing if kind in found]
-    entries = [[element("dt", _worth([kind])), element("dd", kind.meaning)] for kind in kinds]
-    return element("dl", entries) if kinds else Markup("")
+def _legend(properties: Sequence[PropertySheet]) -> list[Content]:
+    """What the words beside verdicts mean, and the headings of tables: said once, before they are met."""
+    demands = [demand for item in properties for demand in item.demands]
+    found = {kind for demand in demands for kind in demand.standings}
+    kinds = [(written(_worth([kind])), kind.meaning) for kind in Standing if kind in found]
+    tables = [block for demand in demands for block in demand.blocks if isinstance(block, Table)]
+    columns = {each.name: each.meaning for table in tables for each in table.columns if each.meaning}
+    return [facts(kinds), columns and [element("h3", "Columns of the tables below"), facts(list(columns.items()))]]
 
 
 def _property(number: int, item: PropertySheet) -> Markup:

@@ -82,9 +82,8 @@ def _table(table: Table) -> Content:
     if at is not None:
         head.insert(at + 1, element("th", "0% to 100%", scope="col"))
     more = table.rows - len(places)
-    means = "; ".join(f"{column.name}: {column.meaning}" for column in table.columns if column.meaning)
-    said = "Rates by group" + (f". {means[:1].upper()}{means[1:]}" if means else "")
-    said += "" if table.required is None else ". The line in the bars: what every rate has to keep"
+    said = "Rates by group"
+    said += "" if table.required is None else ". The line in the bars is what is required of every rate"
     said += f". {more:,} more groups are in the JSON report" if more else ""
     return scrolled(said, element("table", element("thead", element("tr", head)), element("tbody", rows)))
 
