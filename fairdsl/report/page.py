@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from fairdsl.report.drawing import PATTERNS
 from fairdsl.report.markup import Content, Markup, element, named_table, prose, written
-from fairdsl.report.page_blocks import MOST_ROWS, bar_of, blocks_of, facts, finding, listed
+from fairdsl.report.page_blocks import MOST_ROWS, blocks_of, facts, finding, in_brief, listed
 from fairdsl.report.page_people import domain_table, population_drawn
 from fairdsl.report.sheet import (
     DemandSheet,
@@ -124,7 +124,7 @@ def _in_short(properties: Sequence[PropertySheet]) -> Markup:
                     "td",
                     element("div", prose(item.sentence)),
                     element("div", prose(leading.plain), class_="soft"),
-                    [bar_of(block) for block in item.blocks if isinstance(block, ShareBars)],
+                    [in_brief(block) for block in item.blocks if isinstance(block, ShareBars)],
                 ),
                 element("td", _worth(kinds)),
             )

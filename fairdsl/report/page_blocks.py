@@ -15,7 +15,7 @@ from fairdsl.report.tables import Entry, Table
 from fairdsl.report.words import values_in_words
 from fairdsl.verdict import Region
 
-__all__ = ["MOST_ROWS", "bar_of", "blocks_of", "facts", "finding", "listed"]
+__all__ = ["MOST_ROWS", "blocks_of", "facts", "finding", "in_brief", "listed"]
 
 #: Rows of a table, and regions, at most.
 MOST_ROWS = 300
@@ -92,8 +92,13 @@ def _drawn(entry: Entry, sampling: tuple[Fraction, Fraction] | None, required: F
     return None if entry.ends is None else rate(entry.ends, entry.text, sampling, required)
 
 
-def bar_of(bars: ShareBars) -> Markup:
-    """Shares as a bar."""
+def in_brief(bars: ShareBars) -> Markup:
+    """Shares as a bar, and their percentages."""
+    said = [[_key(part.name), f"{part.name} {part.amount.partition('  ')[0]} "] for part in bars.shares]
+    return element("div", _bar(bars), element("p", said, class_="small-print"))
+
+
+def _bar(bars: ShareBars) -> Markup:
     words = ", ".join(f"{part.name} {part.amount}" for part in bars.shares)
     parts = [(part.name, part.part) for part in bars.shares]
     return element("div", divided(parts, words, estimate=bars.estimate, required=bars.required), class_="shares")
@@ -109,7 +114,7 @@ def _shares(bars: ShareBars) -> Content:
     return element(
         "div",
         element("h3", "Shares"),
-        bar_of(bars),
+        _bar(bars),
         element("ul", legend, class_="legend"),
         element("p", prose(f"{bars.measured[:1].upper()}{bars.measured[1:]}. "), float32, class_="small-print"),
         class_="keep",

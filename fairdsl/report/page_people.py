@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fairdsl.report.markup import Content, element, named_table, prose, scrolled
 from fairdsl.report.network import MOST, drawn_network
 from fairdsl.report.page_blocks import MOST_ROWS
-from fairdsl.report.people import EdgesFrom, ListedDomain, ListedPopulation
+from fairdsl.report.people import EdgesFrom, ListedAttribute, ListedDomain, ListedPopulation
 from fairdsl.report.words import values_in_words
 
 __all__ = ["domain_table", "population_drawn"]
@@ -19,14 +19,18 @@ def domain_table(domain: ListedDomain) -> Content:
         element(
             "tr",
             element("th", one.name, scope="row"),
-            element("td", one.kind.value),
-            element("td", values_in_words(one), " or missing" if one.missing else None),
             element("td", "yes" if one.protected else ""),
+            element("td", _kind(one), values_in_words(one), " or missing" if one.missing else None),
         )
         for one in domain.attributes[:MOST_ROWS]
     ]
-    headings = ("attribute", "kind", "values", "protected")
+    headings = ("attribute", "protected", "values")
     return named_table(f"{domain.name}: who is possible, by their attributes", headings, rows)
+
+
+def _kind(attribute: ListedAttribute) -> str:
+    """``integer `` ahead of the ends of numbers; values that are listed say what they are."""
+    return "" if isinstance(attribute.values, tuple) else f"{attribute.kind.value} "
 
 
 def population_drawn(population: ListedPopulation, domains: Sequence[ListedDomain]) -> Content:
