@@ -142,7 +142,7 @@ def region_map(regions: Sequence[tuple[Sequence[Segment], Sequence[Segment], Fra
     """Regions on two axes, the second upwards, each with its number: the stronger the
     colour, the more of it fails; hatched where some of it is open."""
     width, height = _WIDTH, 260
-    drawn = [element("rect", x=0, y=0, width=width, height=height, class_="map-ground")]
+    drawn, numbers = [element("rect", x=0, y=0, width=width, height=height, class_="map-ground")], list[Markup]()
     for number, (across, upwards, failing, open_) in enumerate(regions, start=1):
         boxes = [(a, b) for a in across for b in upwards]
         for (left, right), (bottom, top) in boxes:
@@ -159,8 +159,9 @@ def region_map(regions: Sequence[tuple[Sequence[Segment], Sequence[Segment], Fra
             drawn.append(element("rect", class_="map-edge", **place))
         (left, right), (bottom, top) = boxes[0]
         at = {"x": float((left + right) / 2 * width), "y": float((1 - (bottom + top) / 2) * height)}
-        drawn.append(element("text", str(number), class_="map-number", **at))
-    return _picture(words, width, height, *drawn, name="map")
+        numbers.append(element("text", str(number), class_="map-number", **at))
+    # Regions may overlap, and no number is to lie under another one's ground.
+    return _picture(words, width, height, *drawn, *numbers, name="map")
 
 
 def _picture(words: str, width: int, height: int, *drawn: Markup, small: bool = False, name: str = "bar") -> Markup:
