@@ -147,9 +147,9 @@ def test_no_thresholds_are_better_than_those_that_are_found(
         return short > 0, short, -int((favoured == right).sum())
 
     at_first = -cost((0.0, 0.0))[2]
-    by_hand = [
-        cost(limits) for limits in product(np.arange(-1.5, 2.5), repeat=2) if -cost(limits)[2] >= at_first - lost
-    ] + [cost((0.0, 0.0))]
+    # Between the scores of each group, or where it was.
+    tried = [[0.0, *((each[1:] + each[:-1]) / 2)] for each in (np.unique(scores[group == g]) for g in (0, 1))]
+    by_hand = [cost(limits) for limits in product(*tried) if -cost(limits)[2] >= at_first - lost]
     found = best_thresholds(
         ScoredRows(scores=scores, groups=group, right=right), 2, 0.0, [demand], at_first - lost, Budget.of(30)
     )

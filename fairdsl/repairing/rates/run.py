@@ -30,7 +30,7 @@ from fairdsl.repairing.exporting import exported
 from fairdsl.repairing.measure import OnRows, on_rows
 from fairdsl.repairing.parts import Parts
 from fairdsl.repairing.rates.result import RateCandidate
-from fairdsl.repairing.rates.subject import Asked, RateSubject, shortfall
+from fairdsl.repairing.rates.subject import Asked, RateSubject, decisive, shortfall
 from fairdsl.repairing.rates.thresholds import decides_by_class, thresholds_of
 from fairdsl.repairing.rates.weights import weighed
 from fairdsl.repairing.result import ROWS_CONFIDENCE, CheckedDemand, Compared, Ending, Settings
@@ -101,7 +101,10 @@ class RateRounds:
     def reported(self) -> tuple[tuple[CheckedDemand, ...], tuple[CheckedDemand, ...]]:
         """The demands on these rows, with intervals, of the first model and of the best one."""
         before, after = (
-            tuple(self._told(asked.of(self._parts.report), ROWS_CONFIDENCE)[0] for asked in self._subject.asked(model))
+            tuple(
+                _told(asked, asked.value(self._budget, ROWS_CONFIDENCE))
+                for asked in (each.of(self._parts.report) for each in self._subject.asked(model))
+            )
             for model in (self._first.model, self.best.model)
         )
         return before, after
@@ -154,7 +157,7 @@ class RateRounds:
         demands = [asked.of(choose) for asked in self._subject.asked(scored.model)]
         loss = int(self._settings.loss * len(choose.rows))
         least = self._first.rows.correct - loss
-        found = thresholds_of(self._subject, scored.model, demands, choose, least, self._budget)
+        found = thresholds_of(self._subject, scored.model, decisive(demands), choose, least, self._budget)
         path = self._new_path()
         write_file(path, found.content)
         model = self._subject.load(str(path))
@@ -184,26 +187,25 @@ class RateRounds:
 
     def _measured(self, estimator: Any, model: Model, file: Path) -> _Tried:
         choose = self._parts.choose
-        told = [self._told(asked.of(choose), None) for asked in self._subject.asked(model)]
+        demands = [asked.of(choose) for asked in self._subject.asked(model)]
+        values = [asked.value(self._budget) for asked in demands]
+        counting = decisive(demands)
         decisions = settling(model)(choose.rows.values).decisions
         return _Tried(
             estimator=estimator,
             model=model,
             file=file,
             rows=on_rows(self._subject, model, choose.rows, decisions),
-            off=max(off for _, off in told),
-            numbers=tuple(number for number, _ in told),
+            off=max(shortfall(asked, value) for asked, value in zip(demands, values, strict=True) if asked in counting),
+            numbers=tuple(_told(asked, value) for asked, value in zip(demands, values, strict=True)),
         )
 
-    def _told(self, asked: Asked, confidence: Fraction | None) -> tuple[CheckedDemand, tuple[bool, Fraction]]:
-        """A demand over rows, and how far it is from what is required."""
-        value = asked.value(self._budget, confidence)
-        threshold = asked.demand.threshold
-        judgement = Judgement.MEASURED if threshold is None else judged(value, threshold)
-        return (
-            CheckedDemand(text=" ".join(asked.demand.text.split()), judgement=judgement, value=_interval(value)),
-            shortfall(asked, value),
-        )
+
+def _told(asked: Asked, value: Value) -> CheckedDemand:
+    """A demand over rows, and what its number comes to."""
+    threshold = asked.demand.threshold
+    judgement = Judgement.MEASURED if threshold is None else judged(value, threshold)
+    return CheckedDemand(text=" ".join(asked.demand.text.split()), judgement=judgement, value=_interval(value))
 
 
 def _interval(value: Value) -> Interval:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ from fairdsl.semantics import CheckedSpec
 from fairdsl.semantics.checked import CheckedProperty, Demand
 from fairdsl.verdict import Judgement, Refused, Value
 
-__all__ = ["Asked", "RateSubject", "rate_subject_of", "shortfall"]
+__all__ = ["Asked", "RateSubject", "decisive", "rate_subject_of", "shortfall"]
 
 _INSTEAD = "name a property with `across`, `under` a distribution, whose demands are about one model"
 
@@ -123,6 +123,11 @@ def _distributions(checked: CheckedProperty) -> Iterator[str]:
             reason = "it is about no rates of groups of one model"
             raise DiagnosticError(errors.not_repairable(reason, demand.span, _INSTEAD))
         yield question.population
+
+
+def decisive(demands: Sequence[Asked]) -> Sequence[Asked]:
+    """The demands that something is required of; all of them where nothing is."""
+    return [each for each in demands if each.demand.threshold is not None] or demands
 
 
 def shortfall(asked: Asked, value: Value) -> tuple[bool, Fraction]:
