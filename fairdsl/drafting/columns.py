@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, log10
@@ -17,6 +17,8 @@ __all__ = ["Column", "columns_of", "declared_type", "known_columns"]
 
 #: What stands in a cell where nobody knows.
 MISSING = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"})
+#: How a table leaves a cell out, in the language.
+_LEFT_OUT = frozenset({"", "missing"})
 _TRUTHS = ({"0", "1"}, {"true", "false"}, {"yes", "no"})
 #: Values that a category has at most, and rows that each of them has at least, on the average.
 _MANY, _ROWS_EACH = 100, 2
@@ -35,7 +37,8 @@ class Column:
     """A column of a table, and the attribute that it becomes.
 
     ``type`` is None where it becomes none, and ``why`` says why; else ``why`` says how the type was chosen, and may be
-    empty. ``cells`` are the texts without blanks around them, ``numbers`` the numbers that they write where all do.
+    empty. ``cells`` are the texts without blanks around them, ``numbers`` the numbers that they write where all do;
+    ``gaps`` are the rows without one in a column of numbers that may be missing.
     """
 
     header: str
@@ -44,6 +47,7 @@ class Column:
     type: Type | None
     why: str
     numbers: tuple[Fraction, ...] | None = None
+    gaps: int = 0
 
     @property
     def values(self) -> list[str]:
@@ -82,6 +86,7 @@ def known_columns(columns: Sequence[Column]) -> list[Column]:
 
 def declared_type(column: Column) -> str:
     """The type as the language writes it, with the header where that is not the name."""
+    lacking = " or missing" if column.gaps else ""
     match column.type:
         case Category(values=values):
             text = f"category {{ {', '.join(value_text(value.name) for value in values)} }}"
@@ -93,7 +98,7 @@ def declared_type(column: Column) -> str:
             text = f"real {show_number(low)} .. {show_number(high)}"
         case _:
             raise ValueError(f"{column.name} is not an attribute")
-    return text if column.header == column.name else f'{text} column "{column.header}"'
+    return text + lacking + ("" if column.header == column.name else f' column "{column.header}"')
 
 
 def _typed(column: Column) -> Column:
@@ -108,9 +113,23 @@ def _typed(column: Column) -> Column:
     if len(numbers) < len(present):
         return _named(column, counted)
     if gaps:
-        what = f"{sum(gaps.values()):,} of {len(column.cells):,} rows have no number ({listed(sorted(gaps))})"
-        return replace(column, why=f"{what}: fill them in or leave these rows out, then add it")
+        lacking = f"{sum(gaps.values()):,} of {len(column.cells):,} rows have no number ({listed(sorted(gaps))})"
+        return _with_gaps(column, numbers, gaps, lacking)
     return _numbered(replace(column, numbers=tuple(map(numbers.__getitem__, column.cells))))
+
+
+def _with_gaps(column: Column, numbers: Mapping[str, Fraction], gaps: Mapping[str, int], lacking: str) -> Column:
+    """A column of numbers that some rows do not have: it may be missing where the table says so as tables do."""
+    known = tuple(numbers[cell] for cell in column.cells if cell in numbers)
+    if len(set(known)) < 2:
+        return replace(column, why=f"{lacking}, and all others the same")
+    found = _numbered(replace(column, numbers=known, cells=tuple(cell for cell in column.cells if cell in numbers)))
+    if not isinstance(found.type, Integer | Real):
+        return replace(column, why=f"{lacking}: fill them in or leave these rows out, then add it")
+    if set(gaps) - _LEFT_OUT:
+        return replace(column, why=f"{lacking}: leave these cells empty, and write `or missing` behind its type")
+    why = f"{lacking}; {found.why}" if found.why else lacking
+    return replace(column, type=found.type, gaps=sum(gaps.values()), why=why)
 
 
 def _named(column: Column, counted: Counter[str]) -> Column:

@@ -34,7 +34,8 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
             date_of_birth birth_date birthdate dob year_of_birth birth_year geburtsdatum geburtsjahr
             date_de_naissance fecha_de_nacimiento""",
         "religion or belief": "religion religious faith belief glaube konfession religione religiao confession",
-        "disability": "disability disabled handicap handicapped behinderung discapacidad disabilita deficiencia",
+        "disability": """disability disabled handicap handicapped behinderung behindert schwerbehindert
+            discapacidad disabilita deficiencia""",
         "marital status": """marital marital_status married personal_status civil_status familienstand relationship
             etat_civil estado_civil stato_civile""",
         "sexual orientation": "sexual_orientation orientation_sexuelle orientacion_sexual orientamento_sessuale",

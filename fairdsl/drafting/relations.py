@@ -55,6 +55,7 @@ def _few(column: Column) -> bool:
     number = len(column.values)
     return (
         isinstance(column.type, Category | Integer | Boolean)
+        and not column.gaps
         and number * _ROWS_EACH <= len(column.cells)
         and (number <= _VALUES)
     )

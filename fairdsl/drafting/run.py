@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -113,7 +113,9 @@ def _parts(
     label: str | None,
     protected: Sequence[str],
 ) -> Parts:
-    named = None if label is None else label_of(named_column(label, columns))
+    named = None if label is None else label_of(_without_gaps(named_column(label, columns), columns))
+    if model is not None:  # how it reads what is missing, nobody has said
+        columns = [_filled(column) for column in columns]
     apart = named.column if named is not None and model is not None else None
     attributes = [column for column in known_columns(columns) if column is not apart]
     chosen = _protected(columns, protected, None if named is None else named.column)
@@ -140,6 +142,20 @@ def _parts(
         label=named,
         model=fit,
     )
+
+
+def _without_gaps(column: Column, columns: Sequence[Column]) -> Column:
+    """The column; raises DiagnosticError (E0670) where rows have none of its values."""
+    if column.gaps:
+        raise DiagnosticError(errors.no_such_column(column.header, [c.header for c in columns], column.why))
+    return column
+
+
+def _filled(column: Column) -> Column:
+    """The column where each row has a value of it, else one that is left out."""
+    if not column.gaps:
+        return column
+    return replace(column, type=None, gaps=0, why=f"{column.why}: add it with `or missing` where the model reads gaps")
 
 
 def _protected(columns: Sequence[Column], wanted: Sequence[str], label: Column | None) -> list[tuple[Column, str]]:
