@@ -2,7 +2,7 @@
 
 What an object is, is seen by its methods, so that no framework is imported to find out: whoever gives a booster has
 its library loaded. A booster is asked for the file that it would save, which is read exactly; a module of PyTorch is
-exported to ONNX in evaluation mode, and is left in the mode in which it came.
+exported to ONNX in evaluation mode, and is left in the mode in which it came; a model of Keras exports itself.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def writer_of(given: Any) -> Callable[[], bytes] | None:
         return lambda: _written(_lightgbm, given)
     if type(given).__module__.startswith("catboost.") and callable(getattr(given, "save_model", None)):
         return lambda: _written(_catboost, given)
+    if type(given).__module__.startswith("keras.") and callable(getattr(given, "export", None)):
+        return lambda: _written(_keras, given)
     if callable(getattr(given, "forward", None)) and callable(getattr(given, "named_modules", None)):
         return lambda: _written(_torch, given)
     return None
@@ -62,6 +64,18 @@ def _catboost(given: Any) -> bytes:
     with TemporaryDirectory() as folder:  # it writes to paths only
         path = str(Path(folder, "model.json"))
         given.save_model(path, format="json")
+        return content_of(path)
+
+
+def _keras(model: Any) -> bytes:
+    """What Keras 3 exports for inference, whatever computes behind it."""
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()):  # it writes to paths only, and tells of it
+        path = str(Path(folder, "model.onnx"))
+        try:
+            model.export(path, format="onnx", verbose=False)
+        except ImportError as problem:
+            help_text = "install what Keras' exporter needs, or give an ONNX file of your own"
+            raise NotExportedError(str(problem).strip().splitlines()[0][:200], help_text) from problem
         return content_of(path)
 
 

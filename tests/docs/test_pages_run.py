@@ -26,7 +26,9 @@ PAGES = {
     "predictions.md": (),
     "scikit-learn.md": ("sklearn", "skl2onnx"),
     "boosters.md": ("pandas", "sklearn", "xgboost"),
+    "api.md": (),
     "pytorch.md": ("torch", "onnxscript"),
+    "keras.md": ("keras", "onnxscript", "torch"),
 }
 #: Pages that lead to a result, by commands alone.
 WALKS = ("practitioner.md", "auditor.md", "researcher.md")

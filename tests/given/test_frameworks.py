@@ -12,6 +12,7 @@ import pytest
 import fairdsl
 from fairdsl.models.from_estimators import NotExportedError
 from fairdsl.models.from_frameworks import writer_of
+from fairdsl.models.onnx_export import relu_chain
 
 FILES = Path(__file__).parent.parent / "models" / "booster_files"
 ANSWERS = json.loads((FILES / "answers.json").read_text())
@@ -141,3 +142,33 @@ def test_a_module_of_pytorch() -> None:
     assert write is not None
     with pytest.raises(NotExportedError, match="how many columns"):
         write()
+
+
+class Keras:
+    """A model of Keras, as far as it is asked; that of PyTorch's backend is a module of it as well."""
+
+    __module__ = "keras.src.models.sequential"
+
+    def __init__(self, missing: str = "") -> None:
+        self.missing = missing
+
+    def export(self, path: str, *, format: str, verbose: bool) -> None:  # noqa: A002 - as Keras has it
+        assert (format, verbose) == ("onnx", False)
+        if self.missing:
+            raise ImportError(f"This requires the {self.missing} package.")
+        weight = np.array([[0.5, 0.0, 0.0, 8.0]], dtype=np.float32)
+        Path(path).write_bytes(relu_chain([(weight, np.array([-50.0]))], "keras", single=True))
+
+    def forward(self) -> None:
+        raise AssertionError("it exports itself")
+
+    named_modules = forward
+
+
+def test_a_model_of_keras_exports_itself() -> None:
+    spec = SPEC.replace("class = 1", "score > 0")
+    table = {"income": [85.0, 85.0], "job": [3, 3], "age": [30, 30], "sex": [0, 1]}
+    report = fairdsl.check(spec, models={"approve": Keras()}, data={"test": table})
+    assert report.table("groups")["value"] == [0.0, 1.0]
+    with pytest.raises(fairdsl.SpecError, match="requires the tf2onnx package"):
+        fairdsl.check(spec, models={"approve": Keras("tf2onnx")}, data={"test": table})
