@@ -27,6 +27,7 @@ from fairdsl.api.files import (
 from fairdsl.api.hunting import replay_pair, search
 from fairdsl.api.repairing import guarantee, repair
 from fairdsl.api.reports import compare, read_report
+from fairdsl.api.sensitivity import sensitivity
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 from fairdsl.source.reading import reading
 from fairdsl.source.spreadsheets import writing
@@ -63,6 +64,7 @@ __all__ = [
     "repair",
     "replay_pair",
     "search",
+    "sensitivity",
     "solve",
     "writing",
 ]

@@ -18,6 +18,7 @@ from fairdsl.backends.smt.options import Partition
 from fairdsl.clock import Meter, is_out_of_time, meter_in_force, metered, phase, received, winding_down
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Elaboration, Function, elaborate
+from fairdsl.ir.model import Model
 from fairdsl.plan import Plan, Shared, Work, cross_checked, in_turn, prepare, shared
 from fairdsl.plan.choices import check_backend, check_partition, check_properties, unread
 from fairdsl.plan.ended import as_interrupted, as_out_of_effort, is_interrupted, unanswered
@@ -49,12 +50,14 @@ def verify(
     properties: Sequence[str],
     observer: Observer,
     listener: Listener | None = None,
+    opened: Mapping[str, Model] | None = None,
     hold: bool = True,
 ) -> Report:
     """Check every property of the spec (or only those named) and report.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name; ``callables`` are models that
-    are Python functions; ``budget`` has what is set for the run. Cheap demands have their turn first
+    are Python functions; ``opened`` are models that somebody has at hand, so that none is read; ``budget`` has what is
+    set for the run. Cheap demands have their turn first
     (:func:`fairdsl.plan.in_turn`), time that a demand leaves over goes to those after it, and ``listener`` hears of
     each property once it is complete. With ``hold`` models are held against the decisions that were recorded of them.
     Ended by Ctrl-C, or in a command by SIGTERM, it reports what is known, once the spec is read. Raises DiagnosticError
@@ -76,7 +79,7 @@ def verify(
     planned: Sequence[Shared] | None = None
     try:
         with phase("reading models and data", budget.deadline):
-            elaborated = elaborate(spec, models, data=data, callables=callables, hold=hold)
+            elaborated = elaborate(spec, models, data=data, callables=callables, opened=opened, hold=hold)
             check_partition(path, partition, elaborated)
         with phase("planning", budget.deadline):
             planned = shared(elaborated.demands, backend, by_partitions=partition.size is not None)

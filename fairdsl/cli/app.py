@@ -33,6 +33,7 @@ COMMANDS = (
     "replay",
     "repair",
     "guarantee",
+    "sensitivity",
     "recover",
     "report",
     "compare",

@@ -15,10 +15,10 @@ from fairdsl.cli.terminal import output_style
 if TYPE_CHECKING:
     from fairdsl.hunting.written import ReplayedDemand, ReplayedPair
 
-__all__ = ["command"]
+__all__ = ["command", "values"]
 
 
-def _values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str, str]:
+def values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str, str]:
     """``age = 30, sex = female`` as the spec and reports write it."""
     found: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -37,8 +37,8 @@ def _values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str
     "exact arithmetic and the deployed file disagree.",
 )
 @spec_argument
-@click.option("--a", required=True, metavar="VALUES", callback=_values, help="The one: 'age=30, sex=female, ...'.")
-@click.option("--b", required=True, metavar="VALUES", callback=_values, help="The other: what differs is enough.")
+@click.option("--a", required=True, metavar="VALUES", callback=values, help="The one: 'age=30, sex=female, ...'.")
+@click.option("--b", required=True, metavar="VALUES", callback=values, help="The other: what differs is enough.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property (repeatable).")
 @model_option
 @let_option

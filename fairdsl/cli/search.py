@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 import fairdsl
-from fairdsl.cli.found import print_found
 from fairdsl.cli.guard import interrupted
 from fairdsl.cli.options import command_options, data_option, let_option, model_option, spec_argument
-from fairdsl.cli.printing import Printer, printer_option
+from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
+from fairdsl.cli.terminal import output_style
 from fairdsl.clock import unbroken
 from fairdsl.options.commands import Rank, Search
+
+if TYPE_CHECKING:
+    from fairdsl.hunting import Found
 
 __all__ = ["command"]
 
@@ -79,7 +82,16 @@ def command(
                 observer=observer,
                 **options,
             )
-        printer.show(found, print_found)
+        printer.show(found, _print)
         if found.ending.value == "interrupted":
             ctx.exit(interrupted())
         ctx.exit(_VIOLATED if found.count else _UNKNOWN)
+
+
+def _print(found: Found) -> None:
+    from fairdsl.hunting.words import words
+
+    print_findings(found.diagnostics)
+    style = output_style()
+    for line in words(found, style.width):
+        click.echo(style.shown(line))

@@ -153,6 +153,7 @@ _REPAIRING: dict[str, str] = {
     "E0592": "a property or model that training cannot repair",
     "E0593": "too few rows to repair a model with",
     "E0594": "a model that no file can be written for that decides alike by construction",
+    "E0595": "a spec that nothing can be caught by, or a model that nothing can be planted in",
 }
 
 _BACKENDS: dict[str, str] = {

@@ -71,6 +71,10 @@ class Representative:
         return self.confidence is None and self.low == 1
 
 
+#: Letters of a line in a notebook.
+_WIDTH = 120
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found(Document):
     """What a search came to."""
@@ -144,3 +148,10 @@ class Found(Document):
         from fairdsl.report.frames import to_frame
 
         return to_frame({column.name: list(column.cells) for column in self.columns}, library)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the same as a terminal."""
+        from fairdsl.hunting.words import words
+        from fairdsl.report.markup import lines
+
+        return lines("\n".join(words(self, _WIDTH)) + "\n")

@@ -167,10 +167,11 @@ def _point(domain: Domain, name: str, values: Mapping[str, object]) -> Point:
         raise ValueError(f"`{strangers[0]}` is not an attribute of `{domain.name}`; there are {', '.join(known)}")
     if missing := [each for each in known if each not in values]:
         raise ValueError(f"{name} has no value for {', '.join(missing)}; write each as NAME=VALUE")
-    return tuple(_value(attribute, name, values[attribute.name]) for attribute in domain.attributes)
+    return tuple(value_of(attribute, name, values[attribute.name]) for attribute in domain.attributes)
 
 
-def _value(attribute: Attribute, name: str, value: object) -> Fraction:
+def value_of(attribute: Attribute, name: str, value: object) -> Fraction:
+    """The number that stands for a value that somebody wrote down of ``name``; ValueError says what to write."""
     written = str(value).strip() if not isinstance(value, bool) else str(value).lower()
     if attribute.missing is not None and written in ("", MISSING):
         return attribute.missing

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.diagnostics.wording import short_path
+from fairdsl.hunting.errors import no_question
 from fairdsl.source import Span
 
 __all__ = [
@@ -78,12 +80,11 @@ def no_guarantee(name: str, reason: str, span: Span | None, help_text: str) -> D
 
 
 def several_properties(path: str, names: Sequence[str]) -> Diagnostic:
-    """E0633: which of several properties about rates is meant, where there is none about pairs."""
+    """Which of several properties about rates is meant, where there is none about pairs."""
     listing = ", ".join(f"`{name}`" for name in names)
-    return Diagnostic(
-        code="E0633",
+    return replace(
+        no_question(path, names, None),
         title=f"the spec has {len(names)} properties about rates of groups",
         notes=(f"`{short_path(path)}` asks about groups in {listing}",),
         why="a model is trained for one property",
-        help=f"write `--property NAME` with one of {listing}",
     )

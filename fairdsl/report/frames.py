@@ -87,8 +87,9 @@ def rate_name(metric: Metric, rate: Rate) -> str:
         given = Fact.FAVOURABLE if favourable else Negated(Fact.FAVOURABLE)
     elif given is Each.LABEL:  # its value stands beside it
         given = ACCEPTANCE.rate.given
-    known = None if metric.rate.along_paths or isinstance(given, Each) else _names().get((metric.rate.event, given))
-    return known or str(metric.rate)
+    known = None if isinstance(given, Each) else _names().get((metric.rate.event, given))
+    name = known or metric.definition
+    return f"{name} along paths" if metric.rate.along_paths else name
 
 
 def table_of(report: Report, kind: str) -> Table:

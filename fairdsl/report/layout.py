@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import influence_of, metric_words
@@ -50,11 +51,18 @@ from fairdsl.report.words import (
 )
 from fairdsl.verdict import Interval, Judgement, Region, Shares, Witness
 
-__all__ = ["pair_block", "property_sheet", "sheet_of"]
+__all__ = ["outline_of", "pair_block", "property_sheet", "sheet_of"]
 
 
 def sheet_of(report: Report) -> Sheet:
     """All of a report."""
+    return replace(
+        outline_of(report), properties=tuple(property_sheet(item, report.domains) for item in report.properties)
+    )
+
+
+def outline_of(report: Report) -> Sheet:
+    """All but the properties, of which it has how many came to what."""
     judgements = [item.judgement for item in report.properties]
     counts = ((judgements.count(judgement), judgement) for judgement in Judgement)
     return Sheet(
@@ -63,7 +71,7 @@ def sheet_of(report: Report) -> Sheet:
         files=tuple(_files(report)),
         numbers=", ".join(f"{each.name} = {each.text}" for each in report.parameters),
         seed=report.seed,
-        properties=tuple(property_sheet(item, report.domains) for item in report.properties),
+        properties=(),
         domains=report.domains,
         populations=report.populations,
         findings=report.diagnostics,

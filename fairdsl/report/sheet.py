@@ -218,7 +218,7 @@ class Sheet:
     @property
     def total(self) -> str:
         """``4 properties``."""
-        count = len(self.properties)
+        count = sum(number for number, _ in self.counts)
         return f"{count} propert{'y' if count == 1 else 'ies'}"
 
     @property

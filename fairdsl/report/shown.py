@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from fairdsl.report.model import Report
@@ -33,6 +33,23 @@ class Shown:
         from fairdsl.source.writing import write_file
 
         write_file(fspath(path), written_as(cast("Report", self), fspath(path)))
+
+    def plot(
+        self,
+        kind: str = "groups",
+        *,
+        property: str | None = None,  # noqa: A002 - the word of the language
+        path: str | PathLike[str] | None = None,
+    ) -> Any:
+        """A picture of its ``groups``, ``shares``, ``influences`` or ``regions``, or of the ``course`` of the shares.
+
+        It is a figure of Matplotlib, of all properties or of one; with ``path`` it is written as .svg, .png or .pdf,
+        too. ``course``, how much was undecided when, is known of runs that are not read from a file. ValueError for
+        another kind or property, or where there is nothing of the kind; ImportError without Matplotlib.
+        """
+        from fairdsl.report.plots import plotted
+
+        return plotted(cast("Report", self), kind, property, None if path is None else fspath(path))
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

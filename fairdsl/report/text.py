@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
-from fairdsl.report.layout import property_sheet, sheet_of
+from fairdsl.report.layout import outline_of, property_sheet
 from fairdsl.report.model import PropertyReport, Report
 from fairdsl.report.sheet import (
     Block,
@@ -65,7 +65,7 @@ class Page:
 
     def header(self, report: Report) -> str:
         """What was audited."""
-        return _lines(_header(sheet_of(report), self._style))
+        return _lines(_header(outline_of(report), self._style))
 
     def property(self, item: PropertyReport) -> str:
         """A property's verdict, and what it rests on."""
@@ -73,7 +73,7 @@ class Page:
 
     def summary(self, report: Report) -> str:
         """What all of it comes to."""
-        return _lines([_summary(sheet_of(report), self._style)])
+        return _lines([_summary(outline_of(report), self._style)])
 
 
 def _lines(lines: Iterable[str]) -> str:

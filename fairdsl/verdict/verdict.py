@@ -189,6 +189,16 @@ class Region:
     undecided: Fraction
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How much was undecided after so many seconds."""
+
+    #: Since refining began.
+    seconds: float
+    #: The share of the units in question.
+    undecided: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(_NoTruthValue):
     """Fractions of the units in question that sum to exactly 1: ``certified <= fair share <= 1 - falsified``.
@@ -228,6 +238,8 @@ class Shares(_NoTruthValue):
     by_decider: tuple[ByDecider, ...] = ()
     #: The rows on which they differ.
     differing: tuple[DifferingRow, ...] = ()
+    #: How it came to that, where somebody kept it; it is not written, for it is another one each time.
+    course: tuple[Moment, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.certified + self.falsified + self.undecided != 1:

@@ -23,6 +23,7 @@ OWNERS = {
     "highspy": ("backends/smt",),
     "lark": ("syntax",),
     "llvmlite": ("backends/intervals/kernels",),
+    "matplotlib": ("report",),
     "narwhals": ("given",),
     "numba": ("numerics/kernels", "backends/intervals/kernels"),
     "onnx": ("models", "pruning"),

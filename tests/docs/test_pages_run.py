@@ -31,7 +31,7 @@ PAGES = {
     "keras.md": ("keras", "onnxscript", "torch"),
 }
 #: Pages that lead to a result, by commands alone.
-WALKS = ("practitioner.md", "auditor.md", "researcher.md")
+WALKS = ("practitioner.md", "auditor.md", "researcher.md", "sensitivity.md")
 _COMMAND = re.compile(r"^\$ fairdsl (?P<arguments>.*)\n(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _SECONDS = re.compile(r"under 0\.1 s|\d+\.\d s")
 

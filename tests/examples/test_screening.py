@@ -80,6 +80,18 @@ def test_every_number_is_that_of_plain_counting(
     assert f"{float(value.exact):.3f}" == smallest
 
 
+def test_the_script_that_counts_again_finds_what_differs(report: fairdsl.Report, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    recount, published = script_of(FOLDER, "recount", FOLDER), tmp_path / "published.md"
+    text = report.rendered("ll144")
+    published.write_text(text, encoding="utf-8")
+    assert recount.main(str(published)) == 0
+    for number, wrong in (("0.578", "0.579"), ("(156 of", "(155 of"), ("pacific (28, 57", "pacific (29, 57")):
+        assert number in text
+        published.write_text(text.replace(number, wrong), encoding="utf-8")
+        assert recount.main(str(published)) > 0
+
+
 def test_people_of_unknown_category_and_what_is_not_stated(report: fairdsl.Report, rows: list[dict[str, str]]) -> None:
     text = report.rendered("ll144", {"audited": "2026-01-15", "left_out": "too few for a rate"})
     sexless, raceless = (sum(row[column] == "unknown" for row in rows) for column in ("sex", "race"))

@@ -95,7 +95,9 @@ class Clock:
         if moment < self._told + _TELL:
             return
         self._told = moment
-        left = max(0.0, undecided()) / max(1, self._refinement.task.total)
+        units = max(0.0, undecided())
+        self._refinement.course.append((self._refinement.seconds, units))
+        left = units / max(1, self._refinement.task.total)
         span = self.deadline.at - self._began
         fraction = min(1.0, (now() - self._began) / span) if 0.0 < span < 1e9 else None
         self._observer.progress("refining", fraction, f"{nodes:,} boxes, {left:.2%} undecided")

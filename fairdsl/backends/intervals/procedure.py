@@ -16,7 +16,7 @@ from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.clock import Deadline, meter_in_force
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Shares, Unknown, Vacuous, Verdict, Violated
+from fairdsl.verdict import Evidence, Fidelity, Holds, Moment, Reason, Shares, Unknown, Vacuous, Verdict, Violated
 
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.estimate import Sample
@@ -209,12 +209,20 @@ class _Run:
             case Shares() as shares:
                 estimate = self._sample.estimate if self._sample is not None and shares.undecided else None
                 reason = None if self._decided else shares.reason  # nobody asked to know more
-                return replace(shares, witnesses=witnesses, estimate=estimate, reason=reason)
+                return replace(
+                    shares, witnesses=witnesses, estimate=estimate, reason=reason, course=self._course(shares)
+                )
             case Unknown() as unknown if gaps:
                 detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
                 return replace(unknown, reason=Reason.NUMERIC_GAP, detail=detail, witnesses=gaps)
             case Holds() | Vacuous() | Unknown() as other:
                 return other
+
+    def _course(self, shares: Shares) -> tuple[Moment, ...]:
+        """How it came to these shares; the last moment is now."""
+        units = max(1, self._lowered.task.total - self._lowered.vacuous)
+        passed = (Moment(seconds, min(1.0, float(left / units))) for seconds, left in self._refinement.course)
+        return (*passed, Moment(self._refinement.seconds, float(shares.undecided)))
 
     def _open_for(self) -> Reason:
         """Why what is undecided was left so."""

@@ -6,6 +6,7 @@ memory limit, forking to other processes, and reading the totals.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -83,6 +84,14 @@ class Refinement:
         self._memory = memory
         #: The tree that was forked last, and the leaves that each part took of it.
         self._lent: tuple[Tree, list[NDArray[np.int64]]] | None = None
+        self._began = time.monotonic()
+        #: How many units were undecided after so many seconds, now and then.
+        self.course: list[tuple[float, float]] = []
+
+    @property
+    def seconds(self) -> float:
+        """How long ago it began."""
+        return time.monotonic() - self._began
 
     @classmethod
     def start(cls, task: Task, *, memory: int = 2 << 30) -> Refinement:

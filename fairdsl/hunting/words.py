@@ -6,17 +6,14 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import click
-
-from fairdsl.cli.printing import print_findings
-from fairdsl.cli.terminal import output_style
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.report.words import cell, cells, region_words
 
 if TYPE_CHECKING:
-    from fairdsl.hunting import Example, Found, NearSummary, Representative
+    from fairdsl.hunting.found import Example, Found, Representative
+    from fairdsl.hunting.near import NearSummary
 
-__all__ = ["print_found"]
+__all__ = ["words"]
 
 #: How far the deployed file itself was run, where a bound of its arithmetic spares that.
 _RAN = (
@@ -27,21 +24,19 @@ _RAN = (
 _AHEAD = 15
 
 
-def print_found(found: Found) -> None:
-    """How many, how found, how near to given rows; what stands for them, and a few of them."""
-    print_findings(found.diagnostics)
-    style = output_style()
+def words(found: Found, width: int) -> Iterator[str]:
+    """Lines of text: how many, how found, how near to given rows; what stands for them, and a few of them."""
     demand = " ".join(found.demand.split())
-    click.echo(style.shown(f"{found.property}   {demand}   by {found.model}, seed {found.seed}"))
+    yield f"{found.property}   {demand}   by {found.model}, seed {found.seed}"
     rows = [*_summary(found), *(row for pair in found.pairs for row in _example(found, "pair", pair))]
     for number, one in enumerate(found.representatives, 1):
         rows += _representative(found, number, one)
     if found.gap is not None:
         rows += _example(found, "gap", found.gap)
     for name, text in rows:
-        lines = wrap(text, style.width - _AHEAD, break_long_words=False, break_on_hyphens=False)
+        lines = wrap(text, width - _AHEAD, break_long_words=False, break_on_hyphens=False)
         for line in lines:
-            click.echo(style.shown(f"    {name if line is lines[0] else '':<{_AHEAD - 4}}{line}"))
+            yield f"    {name if line is lines[0] else '':<{_AHEAD - 4}}{line}"
 
 
 def _summary(found: Found) -> Iterator[tuple[str, str]]:
