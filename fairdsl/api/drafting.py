@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairdsl.api.given import onnx_of_model
 from fairdsl.api.paths import AnyPath
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["init"]
 def init(
     data: AnyPath | Any,
     *,
-    model: AnyPath | None = None,
+    model: AnyPath | Any | None = None,
     label: str | None = None,
     protected: Sequence[str] = (),
     output: AnyPath | None = None,
@@ -31,7 +32,8 @@ def init(
     Args:
         data: path of a CSV or Parquet file; or a DataFrame of pandas or polars, which is written as CSV beside the
             spec, under its name.
-        model: the model's file. How it reads the columns is found by trying the usual ways against the label.
+        model: the model's file; or an estimator of scikit-learn, a module of PyTorch or a model of Keras, whose file is
+            written beside the spec. How it reads the columns is found by trying the usual ways against the label.
         label: the column that says what became of people.
         protected: the protected columns; by default those that look it, each with its reason.
         output: the file to write; by default the table's name with ``.fair``. A DataFrame needs it.
@@ -42,7 +44,6 @@ def init(
 
     Raises:
         SpecError: the table cannot be read, a column or the model cannot be used, or a file is in the way.
-        TypeError: ``data`` is neither a path nor a DataFrame, or a DataFrame comes without ``output``.
     """
     from fairdsl.clock import Deadline, phase
     from fairdsl.drafting import draft_spec
@@ -51,7 +52,7 @@ def init(
         return draft_spec(
             data=fspath(data) if isinstance(data, str | PathLike) else _written(data, output),
             output=None if output is None else fspath(output),
-            model=None if model is None else fspath(model),
+            model=None if model is None else _model(model, output),
             label=label,
             protected=protected,
         )
@@ -60,20 +61,38 @@ def init(
 def _written(frame: Any, output: AnyPath | None) -> str:
     """The DataFrame as a CSV file beside the spec."""
     from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.drafting.errors import would_overwrite
-    from fairdsl.source.writing import write_file
+    from fairdsl.given.errors import not_usable
 
     if hasattr(frame, "to_csv"):
         text = frame.to_csv(index=False)
     elif hasattr(frame, "write_csv"):
         text = frame.write_csv()
     else:
-        raise TypeError(f"`data` is a path or a DataFrame of pandas or polars, not {type(frame).__name__}")
+        reason = f"it is of the type `{type(frame).__name__}`"
+        raise DiagnosticError(not_usable("`data`", reason, "give a path, or a DataFrame of pandas or polars"))
+    return _beside(output, ".csv", text)
+
+
+def _model(model: Any, output: AnyPath | None) -> str:
+    """The path of the model's file; that of a model in memory is written beside the spec."""
+    if isinstance(model, str | PathLike):
+        return fspath(model)
+    return _beside(output, ".onnx", onnx_of_model(model, "decide"))
+
+
+def _beside(output: AnyPath | None, ending: str, content: str | bytes) -> str:
+    """A file under the spec's name; SpecError (E0682) without one, and (E0671) where one is there."""
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.drafting.errors import would_overwrite
+    from fairdsl.given.errors import not_usable
+    from fairdsl.source.writing import write_file
+
     if output is None:
-        raise TypeError("a DataFrame needs `output`, the spec to write: its rows are written beside it")
-    path = str(Path(fspath(output)).with_suffix(".csv"))
+        reason = "what is in memory is written beside the spec, which has no name"
+        raise DiagnosticError(not_usable("`output`", reason, 'write `output="first.fair"`'))
+    path = str(Path(fspath(output)).with_suffix(ending))
     try:
-        write_file(path, text, replace=False)
+        write_file(path, content, replace=False)
     except FileExistsError:
         raise DiagnosticError(would_overwrite(path)) from None
     return path

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING
 
-from fairdsl.api.paths import AnyPath, Numbers, by_name, numbers
+from fairdsl.api.paths import AnyPath, Numbers, by_name, numbers, path_of
 from fairdsl.options import Given, Run, options_of
 from fairdsl.options.commands import Compile, Prune
 
@@ -71,7 +71,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     given = options_of(Run(seed=own.seed), options, sections())
     with phase("writing solver files", Deadline.after(timeout)):
         return compile_spec(
-            fspath(spec),
+            path_of(spec, "the spec"),
             to,
             fspath(directory),
             by_name(models),
@@ -125,7 +125,7 @@ def prune(
     settings = Prune.naming({"tolerance": tolerance, "points": points, "seed": seed})
     with phase("pruning", Deadline.after(timeout)):
         return prune_spec(
-            fspath(spec),
+            path_of(spec, "the spec"),
             model=model,
             models=by_name(models),
             let=numbers(let),
@@ -255,7 +255,7 @@ def recover(
         return recover_files(
             [Path(fspath(path)) for path in paths],
             answers=[Path(fspath(path)) for path in answers],
-            spec=None if spec is None else fspath(spec),
+            spec=None if spec is None else path_of(spec, "the spec"),
             models=by_name(models),
             let=numbers(let),
             data=by_name(data),

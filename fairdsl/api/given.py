@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.given.tables import Columns
 
-__all__ = ["Given", "given", "held_against_estimators"]
+__all__ = ["Given", "given", "held_against_estimators", "onnx_of_model", "table_path"]
 
+#: What an ONNX file begins with: the field of its version.
+_ONNX = b"\x08"
 #: The paths of what is in memory: no file of the user's is called so.
 _SPEC, _MODEL, _ROWS = "<spec>.fair", "<{}>.onnx", "<{}>.csv"
 
@@ -70,6 +72,31 @@ def given(
         found.frames[name] = table
         files[found.data[name]] = csv_of(found.tables[name])
     return found
+
+
+def table_path(table: Any, argument: str, files: dict[str, bytes]) -> str:
+    """The path of a table; one in memory is put into ``files``. SpecError (E0680) for what is no table."""
+    if isinstance(table, str | PathLike):
+        return fspath(table)
+    from fairdsl.given.tables import columns_of, csv_of
+
+    path = _ROWS.format(argument)
+    files[path] = csv_of(columns_of(table, f"`{argument}`"))
+    return path
+
+
+def onnx_of_model(model: Any, name: str) -> bytes:
+    """The ONNX file of a model in memory; SpecError (E0682) where there is none."""
+    found = Given("", {}, {}, {}, {})
+    _add_model(found, name, model)
+    content = found.files.get(found.models.get(name, ""), b"")
+    if not content.startswith(_ONNX):
+        from fairdsl.diagnostics import DiagnosticError
+        from fairdsl.given.errors import not_usable
+
+        reason = f"of `{type(model).__name__}` no ONNX file is made"
+        raise DiagnosticError(not_usable("`model`", reason, "save the model to a file, and give its path"))
+    return content
 
 
 def _named(things: Mapping[str, Any] | None, argument: str) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers
+from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers, path_of
 from fairdsl.options import Run
 from fairdsl.options.commands import Search
 
@@ -101,7 +101,7 @@ def search(
         output=None if output is None else fspath(output),
     )
     return search_spec(
-        fspath(spec),
+        path_of(spec, "the spec"),
         wanted,
         models=by_name(models),
         let=numbers(let),
@@ -142,7 +142,7 @@ def replay_pair(
     from fairdsl.hunting.written import replay_written
 
     return replay_written(
-        fspath(spec),
+        path_of(spec, "the spec"),
         a,
         b,
         properties=tuple(properties or ()),

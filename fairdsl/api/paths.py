@@ -9,13 +9,25 @@ from typing import Any
 
 from fairdsl.source.numbers import decimal_text
 
-__all__ = ["AnyPath", "Numbers", "by_name", "functions", "numbers"]
+__all__ = ["AnyPath", "Numbers", "by_name", "functions", "numbers", "path_of"]
 
 #: What a path may be.
 AnyPath = str | PathLike[str]
 
 #: Numbers by the name of a parameter; a text is written as in a spec, `75%`, and a float means what it is written as.
 Numbers = Mapping[str, str | float | Fraction]
+
+
+def path_of(given: object, what: str) -> str:
+    """A path as a string; SpecError (E0682) for anything else, which is ``what``."""
+    if isinstance(given, str | PathLike):
+        return fspath(given)
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.given.errors import not_usable
+
+    raise DiagnosticError(
+        not_usable(what, f"it is of the type `{type(given).__name__}`", "write a file, and give its path")
+    )
 
 
 def numbers(given: Numbers | None) -> dict[str, str]:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, Numbers, numbers
+from fairdsl.api.given import table_path
+from fairdsl.api.paths import AnyPath, Numbers, numbers, path_of
 from fairdsl.options.commands import Guarantee, Repair, Vote
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ __all__ = ["guarantee", "repair"]
 def repair(
     spec: AnyPath,
     *,
-    train: AnyPath,
+    train: AnyPath | Any,
     estimator: str | Callable[[], Any],
     output: AnyPath,
     property: str | None = None,  # noqa: A002 - the word of the language
@@ -44,7 +45,7 @@ def repair(
 
     Args:
         spec: path of the ``.fair`` file. Its model is read from a file, which is the one that is written.
-        train: a CSV file with the spec's columns and its label.
+        train: a CSV file, or a DataFrame, with the spec's columns and its label.
         estimator: a function that returns a new estimator with ``fit`` and ``predict``, or ``MODULE:FUNCTION``.
         output: folder to make, with the model's file, the added rows and the report.
         property: name of the property, about pairs or about rates of groups; not needed where the spec has one about
@@ -72,6 +73,7 @@ def repair(
     """
     from fairdsl.backends.contract import Silent
     from fairdsl.repairing import Settings, repair_spec
+    from fairdsl.source.reading import holding
 
     own = Repair.naming(
         {
@@ -86,26 +88,30 @@ def repair(
             "effort": effort,
         }
     )
-    return repair_spec(
-        fspath(spec),
-        property=property,
-        let=numbers(let),
-        train=fspath(train),
-        estimator=estimator,
-        output=fspath(output),
-        settings=Settings(
-            recipe=own.recipe,
-            rounds=own.rounds,
-            loss=own.max_accuracy_loss,
-            within=own.within,
-            confidence=own.confidence,
-            share=own.add,
-            seed=own.seed,
-            timeout=own.timeout,
-            effort=own.effort,
-        ),
-        observer=observer or Silent(),
+    files: dict[str, bytes] = {}
+    rows = table_path(train, "train", files)
+    chosen = Settings(
+        recipe=own.recipe,
+        rounds=own.rounds,
+        loss=own.max_accuracy_loss,
+        within=own.within,
+        confidence=own.confidence,
+        share=own.add,
+        seed=own.seed,
+        timeout=own.timeout,
+        effort=own.effort,
     )
+    with holding(files):
+        return repair_spec(
+            path_of(spec, "the spec"),
+            property=property,
+            let=numbers(let),
+            train=rows,
+            estimator=estimator,
+            output=fspath(output),
+            settings=chosen,
+            observer=observer or Silent(),
+        )
 
 
 def guarantee(
@@ -143,10 +149,10 @@ def guarantee(
     from fairdsl.repairing import guarantee_spec
 
     return guarantee_spec(
-        fspath(spec),
+        path_of(spec, "the spec"),
         property=property,
         let=numbers(let),
-        rows=fspath(rows),
+        rows=path_of(rows, "`rows`"),
         output=fspath(output),
         settings=Guarantee.naming({"by": by, "timeout": timeout}),
         observer=observer or Silent(),

@@ -8,7 +8,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.given import given, held_against_estimators
-from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers
+from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers, path_of
 from fairdsl.options import Given, Run, options_of
 from fairdsl.source.numbers import read_number
 
@@ -127,7 +127,7 @@ def lint(
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.report.findings import Findings
 
-    path = fspath(spec)
+    path = path_of(spec, "the spec")
     try:
         given = functions(callables, models)
         found = _findings(path, files, by_name(models), numbers(let), given, Deadline.after(timeout))
@@ -248,7 +248,7 @@ def agreement(
         raise ValueError("`share` lies above 0 and is at most 1")
     deadline = Deadline.after(timeout)
     with phase("reading the spec", deadline):
-        checked, warnings = front_end(fspath(spec), numbers(let))
+        checked, warnings = front_end(path_of(spec, "the spec"), numbers(let))
     name = next(iter(checked.models)) if model is None and len(checked.models) == 1 else model
     if name is None or name not in checked.models:
         raise ValueError(f"the models of the spec are: {', '.join(checked.models) or 'none'}")
@@ -290,7 +290,7 @@ def explain(
         raise ValueError("`error` and `confidence` lie between 0 and 1")
     rows = None if wanted is None else (wanted, sure)
     return explain_spec(
-        fspath(spec),
+        path_of(spec, "the spec"),
         population=population,
         rows=rows,
         models=by_name(models),
@@ -319,7 +319,7 @@ def plans(
     given = options_of(Run(backend=backend), options, sections())
     with phase("planning", Deadline.after(timeout)):
         return explain_plans(
-            fspath(spec),
+            path_of(spec, "the spec"),
             by_name(models),
             given,
             let=numbers(let),

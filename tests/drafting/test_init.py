@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,10 +124,6 @@ def test_a_data_frame_is_written_beside_its_spec(tmp_path: Path) -> None:
     drafted = fairdsl.init(frame, label="repaid", output=tmp_path / "frame.fair")
     assert (tmp_path / "frame.csv").read_text(encoding="utf-8") == text
     assert drafted.rows == 400
-    with pytest.raises(TypeError, match="not list"):
-        fairdsl.init([[1, 2]], output=tmp_path / "x.fair")
-    with pytest.raises(TypeError, match="needs `output`"):
-        fairdsl.init(frame)
 
 
 def scores(table: dict[str, list[str]]) -> tuple[np.ndarray, list[float]]:
@@ -245,3 +242,47 @@ def test_whatever_stands_in_a_table_the_spec_reads_it(
     spec, _ = front_end(drafted.path)
     for model in spec.models.values():
         assert read_table(str(folder / "t.csv"), model.domain).rows == drafted.rows
+
+
+class Frame:
+    """A DataFrame, as far as it is asked."""
+
+    def to_csv(self, *, index: bool) -> str:
+        assert not index
+        text = io.StringIO()
+        csv.writer(text).writerows(
+            [["sex", "income", "repaid"], *([str(n % 2), str(n % 7), "01"[n % 7 > 3]] for n in range(90))]
+        )
+        return text.getvalue()
+
+
+def test_what_is_in_memory_is_written_beside_the_spec(tmp_path: Path) -> None:
+    nodes = [node("Gemm", ["x", "w", "b"], ["y"])]
+    model = network(nodes, {"w": [[0.0], [1.0]], "b": [-3.5]}, inputs={"x": ["N", 2]}, outputs=("y",))
+    drafted = fairdsl.init(Frame(), model=model, label="repaid", output=tmp_path / "mine.fair")
+    assert {each.name for each in tmp_path.iterdir()} == {"mine.fair", "mine.csv", "mine.onnx"}
+    assert drafted.binding is not None
+    assert {each.judgement.value for each in fairdsl.check(drafted.path, timeout=20).properties} <= {
+        "holds",
+        "measured",
+        "violated",
+    }
+    with pytest.raises(fairdsl.SpecError, match=r"`mine.csv` exists already|E0671"):
+        fairdsl.init(Frame(), output=tmp_path / "mine.fair")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"data": Frame()}, 'write `output="first.fair"`'),
+        ({"data": 3}, "give a path, or a DataFrame"),
+        ({"data": Frame(), "model": len, "output": "x.fair"}, "give its path"),
+    ],
+)
+def test_what_nothing_is_drafted_of(
+    given: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(fairdsl.SpecError) as caught:
+        fairdsl.init(**given)
+    assert said in str(caught.value)

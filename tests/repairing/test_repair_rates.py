@@ -239,3 +239,21 @@ def test_what_the_command_prints() -> None:
     assert lines[8] == "    thresholds    failed: the model's file is no ONNX file"
     assert result.exit_code == (0 if lines[7].endswith("better") else 3)
     assert Path("out/report.txt").read_text(encoding="utf-8").splitlines() == lines[:-1]
+
+
+def test_rows_in_memory_are_rows_of_a_file() -> None:
+    rows = people(600)
+    columns = dict(zip(("sex", "age", "debt", "paid back"), rows.T.tolist(), strict=True))
+    one, other = (
+        repaired(train=train, recipe="reweighing", estimator=Weighing, output=output)
+        for train, output in (("people.csv", "one"), (columns, "other"))
+    )
+    assert one.candidates == other.candidates
+    with pytest.raises(fairdsl.SpecError, match="E0680"):
+        repaired(train=3)
+
+
+@pytest.mark.parametrize("function", [fairdsl.lint, fairdsl.explain, fairdsl.plans, fairdsl.search])
+def test_what_is_no_path_is_said(function: Any) -> None:
+    with pytest.raises(fairdsl.SpecError, match="E0682"):
+        function({"a": "table"})
