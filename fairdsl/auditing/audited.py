@@ -101,17 +101,19 @@ class Audited(Document):
     def metric(self, name: str, across: str | tuple[str, ...] | None = None, *, privileged: bool = False) -> Interval:
         """One number by its name, or another library's for it; of several columns those that are named.
 
-        Raises KeyError where the audit has no such number.
+        Raises KeyError where the audit has no such number, with the reason if it was asked for and not found.
         """
         wanted = metric_named(name, privileged=privileged)
         names = (across,) if isinstance(across, str) else across
+        why = ""
         for item in self.report.properties:
             own = item.clauses[0].removeprefix("across ").split(", ")
             if item.name.startswith(AGAINST if wanted.signed else BY) and names in (None, tuple(own)):
                 for demand in item.demands:
                     if demand.metric == wanted.name and demand.value is not None:
                         return demand.value
-        raise KeyError(f"the audit has no number `{name}`{f' across {names}' if names else ''}")
+                    why = f": {demand.detail}" if demand.metric == wanted.name and demand.detail else why
+        raise KeyError(f"the audit has no number `{name}`{f' across {names}' if names else ''}{why}")
 
     def __str__(self) -> str:
         from fairdsl.auditing.words import page

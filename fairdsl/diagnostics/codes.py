@@ -241,7 +241,7 @@ _SMELLS: dict[str, str] = {
     "W0812": "inputs without names, bound by their order alone",
     "W0813": "another binding that agrees better with recorded decisions",
     "W0814": "a feature in the place of another one, by the file's own names",
-    "W0815": "options of a backend that is not asked",
+    "W0815": "options that have no effect in this run",
     "W0816": "a property that reads as something else than it is",
 }
 

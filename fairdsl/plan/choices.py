@@ -69,8 +69,11 @@ def unread(options: Options, plans: Iterable[Plan]) -> tuple[Diagnostic, ...]:
     for plan in plans:
         stages = (*plan.stages, *(plan.others if options.run.cross_check else plan.then))
         asked.update(stage.procedure.name for stage in stages)
+    run = f"asks {', '.join(f'`{name}`' for name in sorted(asked)) or 'no backend'}"
     return tuple(
-        errors.option_unread(tuple(section.given), engine, sorted(asked))
+        errors.option_unread(
+            tuple(section.given), f"`{engine}`", run, f", or let `{engine}` answer with `--backend {engine}`"
+        )
         for section in options.sections
         if section.given and (engine := engine_of(type(section))) not in asked
     )

@@ -117,13 +117,12 @@ def nothing_to_check(path: str) -> Diagnostic:
     )
 
 
-def option_unread(paths: Sequence[str], engine: str, asked: Sequence[str]) -> Diagnostic:
-    """Options of a backend that is asked nothing in this run."""
-    listing, answering = (", ".join(f"`{each}`" for each in names) for names in (paths, asked))
+def option_unread(names: Sequence[str], whose: str, run: str, instead: str = "") -> Diagnostic:
+    """Options of a backend, or of a kind of repair, that has no part in this ``run``."""
     return Diagnostic(
         code="W0815",
-        title=f"options of `{engine}` have no effect: this run does not ask it",
-        notes=(f"set is {listing}; the run asks {answering or 'no backend'}",),
+        title=f"options of {whose} have no effect in this run",
+        notes=(f"set is {', '.join(f'`{name}`' for name in names)}; the run {run}",),
         why="whoever set them expects another computation than the one that is reported",
-        help=f"leave them out, or let `{engine}` answer with `--backend {engine}`",
+        help=f"leave them out{instead}",
     )

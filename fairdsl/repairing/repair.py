@@ -15,7 +15,7 @@ from fairdsl.clock import Deadline, Meter, interrupting, metered, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.question import GroupMetric, Pair
 from fairdsl.options import Options
-from fairdsl.plan.errors import unknown_choice
+from fairdsl.plan.errors import option_unread, unknown_choice
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import factory_of
 from fairdsl.repairing.folder import DOCUMENT, REPORT, check_folder, files_of, write_folder
@@ -32,7 +32,7 @@ from fairdsl.source.reading import content_of
 
 __all__ = ["repair_spec"]
 
-#: Seconds that the check of the new file may take.
+#: Seconds that the check of the new file may take, and what is said of the rows to report on.
 _CHECK = 60.0
 
 
@@ -57,6 +57,8 @@ def repair_spec(
         spec, findings = front_end(path, let)
         subject = _subject(spec, path, property, train)
         rows, digest = subject.rows(train)
+    if isinstance(subject, RateSubject):
+        findings = (*findings, *_unread(settings))
     recipes = tuple(RATE_RECIPES if isinstance(subject, RateSubject) else RECIPES)
     if settings.recipe not in recipes:
         raise DiagnosticError(unknown_choice("recipe", settings.recipe, recipes))
@@ -95,9 +97,21 @@ def repair_spec(
             "checked": None if report is None else checked_by(report),
             "diagnostics": tuple(dict.fromkeys([*findings, *about])),
         }
-        repaired, beside = _result(subject, rounds, made)
+        repaired, beside = _result(subject, rounds, _check(settings), made)
     write_folder(repaired.output, {repaired.file: content, **beside})
     return repaired
+
+
+#: Options of the rounds and estimates that only repairs of pairs have, and where they are kept.
+_OF_PAIRS = {"--rounds": "rounds", "--within": "within", "--confidence": "confidence", "--add": "share"}
+
+
+def _unread(settings: Settings) -> tuple[Diagnostic, ...]:
+    """A warning where such an option is set for a repair of rates."""
+    usual = Settings()
+    names = [name for name, field in _OF_PAIRS.items() if getattr(settings, field) != getattr(usual, field)]
+    run = "repairs rates of groups, each recipe once"
+    return (option_unread(names, "repairs of pairs", run),) if names else ()
 
 
 def _subject(spec: CheckedSpec, path: str, asked: str | None, train: str) -> Subject | RateSubject:
@@ -114,11 +128,11 @@ def _subject(spec: CheckedSpec, path: str, asked: str | None, train: str) -> Sub
 
 
 def _result(
-    subject: Subject | RateSubject, rounds: Rounds | RateRounds, made: Mapping[str, Any]
+    subject: Subject | RateSubject, rounds: Rounds | RateRounds, budget: Budget, made: Mapping[str, Any]
 ) -> tuple[Repaired | RepairedRates, Mapping[str, str]]:
     """The document, and what is written beside the model."""
     if isinstance(rounds, RateRounds):
-        before, after = rounds.reported()
+        before, after = rounds.reported(budget)
         rates = RepairedRates(candidates=tuple(rounds.candidates), before=before, after=after, **made)
         return rates, {REPORT: "\n".join(rates_summary(rates)) + "\n", DOCUMENT: rates.to_json()}
     assert isinstance(subject, Subject), "rounds are about pairs or about rates"
@@ -127,7 +141,7 @@ def _result(
 
 
 def _check(settings: Settings) -> Budget:
-    """Of the check of the new file."""
+    """Of the check of the new file, and of the numbers of the rows to report on."""
     run = settings.options.run
     seconds = None if run.timeout is None else min(_CHECK, run.timeout)
     return Budget(

@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fairdsl.backends.units import settling
+from fairdsl.clock import meter_in_force
 from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.model import Model
@@ -52,6 +53,12 @@ class Ending(Enum):
     TIME = "time"
     EFFORT = "effort"  # all that was given is spent
     INTERRUPTED = "interrupted"
+
+    @classmethod
+    def of_the_budget(cls) -> Ending:
+        """Whether it is the time or the effort that ends what ends now."""
+        meter = meter_in_force()
+        return cls.TIME if meter is None or meter.late else cls.EFFORT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

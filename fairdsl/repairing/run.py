@@ -18,7 +18,7 @@ import numpy as np
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.search import STRATEGIES, evaluator_of, hunt
 from fairdsl.backends.search import Ending as HuntEnding
-from fairdsl.clock import interrupting, meter_in_force
+from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Quantity
@@ -120,7 +120,7 @@ class Rounds:
             if self._nothing_left:
                 return Ending.NOTHING_LEFT
             if self._budget.exhausted:
-                return Ending.TIME if _by_the_clock() else Ending.EFFORT
+                return Ending.of_the_budget()
             rng = np.random.default_rng([self._settings.seed, number, place])
             added |= self._try(number, name, recipe, rng)
         return None if added else Ending.NOTHING_TO_ADD
@@ -164,7 +164,7 @@ class Rounds:
         written = exported(self._factory, estimator, self._subject, path, rows)
         precision = self._settings.precision(1 + self._settings.rounds * len(self._recipes))
         measured = measure(self._subject, written.model, rows, precision, self._budget, self._observer)
-        self.by_the_clock |= self._budget.exhausted and _by_the_clock()
+        self.by_the_clock |= self._budget.exhausted and Ending.of_the_budget() is Ending.TIME
         return _Trained(training=training, model=written.model, measured=measured, file=path), written.differing
 
     def _situation(self, number: int, rng: np.random.Generator) -> Situation:
@@ -205,9 +205,3 @@ class Rounds:
             self.by_the_clock |= caught.ending is HuntEnding.TIME
             self._searched[key] = (caught.pairs.a, caught.pairs.b)
         return self._searched[key]
-
-
-def _by_the_clock() -> bool:
-    """Whether it is the time, and no effort, that ends what ends now."""
-    meter = meter_in_force()
-    return meter is None or meter.late

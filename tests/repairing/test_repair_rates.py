@@ -25,6 +25,7 @@ from fairdsl.repairing.rates import rate_subject_of
 from fairdsl.repairing.rates.choice import ScoredRows, best_thresholds
 from fairdsl.repairing.rates.subject import Asked, RateSubject
 from fairdsl.repairing.rates.weights import weighed
+from fairdsl.repairing.result import Ending
 from fairdsl.repairing.subject import Rows
 from fairdsl.semantics import front_end
 from tests.repairing.learners import SPEC, Linear, export, linear, people, write_case
@@ -217,6 +218,23 @@ def test_recipes_are_those_of_the_question() -> None:
     with pytest.raises(fairdsl.SpecError) as caught:
         repaired(recipe="flipped-copies")
     assert caught.value.diagnostics[0].code == "E0604"
+
+
+def test_options_of_repairs_of_pairs_are_not_passed_over() -> None:
+    assert not repaired(recipe="reweighing", estimator=Weighing).diagnostics
+    (said,) = repaired(recipe="reweighing", estimator=Weighing, output="again", rounds=9, within=0.01).diagnostics
+    assert (said.code, said.notes) == (
+        "W0815",
+        ("set is `--rounds`, `--within`; the run repairs rates of groups, each recipe once",),
+    )
+
+
+@pytest.mark.parametrize(("effort", "ending"), [(1_000, Ending.EFFORT), (1_000_000, Ending.ROUNDS)])
+def test_a_repair_by_effort_reports_whatever_is_left_of_it(effort: int, ending: Ending) -> None:
+    """The recipes may spend all of it; the rows that are left to report on are measured all the same."""
+    found = repaired(estimator=Weighing, effort=effort)
+    assert found.ending is ending
+    assert [each.value is not None for each in (*found.before, *found.after)] == [True, True]
 
 
 def test_a_demand_about_another_model_is_refused(folder: Path) -> None:

@@ -87,7 +87,7 @@ class RateRounds:
                     if self._nothing_left:
                         return Ending.NOTHING_LEFT
                     if self._budget.exhausted:
-                        return Ending.TIME
+                        return Ending.of_the_budget()
                     self._observer.progress("repair", place / len(recipes), name)
                     self._try(name, recipe)
         except KeyboardInterrupt:
@@ -98,11 +98,14 @@ class RateRounds:
         """The first model and the best one on the rows that are left for that."""
         return Compared.of(self._subject, self._first.model, self.best.model, self._parts.report.rows)
 
-    def reported(self) -> tuple[tuple[CheckedDemand, ...], tuple[CheckedDemand, ...]]:
-        """The demands on these rows, with intervals, of the first model and of the best one."""
+    def reported(self, budget: Budget) -> tuple[tuple[CheckedDemand, ...], tuple[CheckedDemand, ...]]:
+        """The demands on these rows, with intervals, of the first model and of the best one.
+
+        ``budget`` is of the report: that of the recipes may be spent.
+        """
         before, after = (
             tuple(
-                _told(asked, asked.value(self._budget, ROWS_CONFIDENCE))
+                _told(asked, asked.value(budget, ROWS_CONFIDENCE))
                 for asked in (each.of(self._parts.report) for each in self._subject.asked(model))
             )
             for model in (self._first.model, self.best.model)

@@ -72,8 +72,8 @@ class Asked:
                 return verdict
             case Refused(diagnostics=findings):
                 raise DiagnosticError(*findings)
-        reason = f"`{self.demand.text}` is no number of these rows, or the time was up before it was known"
-        raise DiagnosticError(errors.not_repairable(reason, self.demand.span, "give more rows, or more time"))
+        reason = f"`{self.demand.text}` is not a number of these rows, or what was given ended before it was known"
+        raise DiagnosticError(errors.not_repairable(reason, self.demand.span, "give more rows, or more time or effort"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
