@@ -89,6 +89,8 @@ class Bisection(Refinement):
         self.falsified = 0
         self.evaluated = 0
         self.forked: list[dict[str, Any]] = []
+        self._began = time.monotonic()
+        self.course: list[tuple[float, float]] = []
 
     @classmethod
     def start(cls, task: Task, *, memory: int = 2 << 30) -> Bisection:
