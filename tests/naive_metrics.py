@@ -172,7 +172,7 @@ class Naive:
         return self.of_cases(numbers)
 
 
-#: By name, and whether everybody else is compared with a privileged group. ``path_specific_gap`` is no quantity of
+#: By name, and whether everybody else is compared with a privileged group. ``path_specific_gap`` is not a quantity of
 #: these people: tests/subset_sum/test_changed_laws.py has its definition.
 NAIVE: dict[tuple[str, bool], Naive] = {
     ("acceptance_rate", False): Naive(ACCEPTANCE, max, worst=None, alone=True, every=True),

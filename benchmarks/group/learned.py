@@ -83,6 +83,6 @@ def _chances(factor: Factor) -> tuple[Fraction, ...]:
         cells = tuple(number >> shift & 1 for shift in reversed(range(len(factor.parents))))
         row = factor.rows.get(cells, (1 - _NOBODY, _NOBODY))
         if isinstance(row, Normal):
-            raise ValueError("frequencies are no normal law")
+            raise ValueError("frequencies are not a normal law")
         found.append(row[1])
     return tuple(found)

@@ -1,6 +1,6 @@
 """Worked examples of papers, with their exact values: a few Booleans, a sum or a formula over them, and the groups.
 
-Asked as specs, of satisfiability alone. Examples over normal laws are left out: their values are no fractions.
+Asked as specs, of satisfiability alone. Examples over normal laws are left out: their values are not fractions.
 """
 
 from __future__ import annotations

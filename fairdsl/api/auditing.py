@@ -64,7 +64,7 @@ def audit(
         same. It prints as a page.
 
     Raises:
-        SpecError: what is given is no column (E0680), or it is not clear what it means (E0681).
+        SpecError: what is given is not a column (E0680), or it is not clear what it means (E0681).
     """
     from fairdsl.auditing import audit_arrays
     from fairdsl.backends.contract import Silent

@@ -75,7 +75,7 @@ def given(
 
 
 def table_path(table: Any, argument: str, files: dict[str, bytes]) -> str:
-    """The path of a table; one in memory is put into ``files``. SpecError (E0680) for what is no table."""
+    """The path of a table; one in memory is put into ``files``. SpecError (E0680) for what is not a table."""
     if isinstance(table, str | PathLike):
         return fspath(table)
     from fairdsl.given.tables import columns_of, csv_of

@@ -50,7 +50,7 @@ def functions(
     given = dict(callables or {})
     for name, function in given.items():
         if not callable(function):
-            raise TypeError(f"callables[{name!r}] is no function")
+            raise TypeError(f"callables[{name!r}] is not a function")
         if name in (models or {}):
             raise ValueError(f"both `models` and `callables` name {name!r}")
     return given

@@ -31,7 +31,7 @@ def compare(
         Every change, with bounds of the difference and what is certain of it.
 
     Raises:
-        SpecError: a file that is no report, a report without verdicts, or reports with no demand in common.
+        SpecError: a file that is not a report, a report without verdicts, or reports with no demand in common.
     """
 
     from fairdsl.comparing import compare_reports
@@ -51,7 +51,7 @@ def read_report(path: AnyPath) -> Report:
     """The report in a JSON file that ``fairdsl check --json`` or :meth:`Report.save` wrote.
 
     Raises:
-        SpecError: a file that is no report, is damaged, or follows another schema.
+        SpecError: a file that is not a report, is damaged, or follows another schema.
     """
     from fairdsl.comparing.read import read_report as read
 

@@ -65,7 +65,7 @@ def sensitivity(
 
     Raises:
         SpecError: the spec or its files have mistakes, or nothing can be planted or caught.
-        ValueError: a strength that is no share, a kind that there is not, a value that no individual has.
+        ValueError: a strength that is not a share, a kind that there is not, a value that no individual has.
     """
     from fairdsl.backends.contract import Silent
     from fairdsl.plan.registry import sections

@@ -73,7 +73,7 @@ def audit_arrays(
 ) -> Audited:
     """The audit of arrays of one length; ``y_true``, or one of ``y_pred`` and ``scores``, may be None.
 
-    Raises DiagnosticError for what is no column (E0680), or not clear (E0681).
+    Raises DiagnosticError for what is not a column (E0680), or not clear (E0681).
     """
     groups = _groups_of(sensitive_features)
     named = {
@@ -253,7 +253,7 @@ def _privileged(given: Any, rows: _Rows, names: Mapping[str, str]) -> dict[str, 
             raise _refused(f"no row of `{header}` has the privileged value `{cell}`", reason, "name one of them")
         if len(values) > 8 and decimal_of(cell) is not None:
             help_text = "cut the column into groups yourself, and name one of them"
-            raise _refused(f"`{header}` is cut into bins", "a single number is no group", help_text)
+            raise _refused(f"`{header}` is cut into bins", "a single number is not a group", help_text)
         found[names[header]] = cell
     return found
 

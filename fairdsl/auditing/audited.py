@@ -69,11 +69,11 @@ class Audited(Document):
     small: tuple[str, ...]
     #: The table as the spec names it.
     data: str
-    #: Its content, where it is no file yet.
+    #: Its content, where it is not a file yet.
     content: bytes | None = field(default=None, repr=False, compare=False)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the spec, and the rows beside it where they are no file yet; then ``fairdsl check`` takes both.
+        """Write the spec, and the rows beside it where they are not a file yet; then ``fairdsl check`` takes both.
 
         Raises SpecError (E0671) where a file stands in the place of one of them.
         """

@@ -87,7 +87,7 @@ def outcome_column(name: str, header: str, cells: Sequence[str], positive: objec
     if len(values) > _SCORES:
         reason = f"it has {len(values):,} different values ({listed(values, 3)}), which look like scores"
         help_text = "give decisions, or the scores as `scores` with the `threshold` from which on one is favourable"
-        raise _refused(f"`{what}` is no column of decisions", reason, help_text)
+        raise _refused(f"`{what}` is not a column of decisions", reason, help_text)
     good = _good(values, positive, what)
     if "-1" not in values and all(value.lower() in (*_TRUE, *_FALSE) for value in values):
         said = good.lower() in _TRUE
@@ -106,8 +106,8 @@ def score_column(name: str, header: str, cells: Sequence[str], bins: int) -> Col
     numbers = _numbers(values)
     if numbers is None:
         wrong = [value for value in values if decimal_of(value) is None]
-        reason = f"some are no numbers: {listed(wrong, 3)}"
-        raise _refused("`scores` are no numbers", reason, "give a finite number a row")
+        reason = f"some are not numbers: {listed(wrong, 3)}"
+        raise _refused("`scores` are not numbers", reason, "give a finite number a row")
     low, high = min(numbers), max(numbers)
     inside = Fraction(0) <= low and high <= 1
     low, high = (Fraction(0), Fraction(1)) if inside else (low, max(high, low + 1))
@@ -150,7 +150,7 @@ def _distinct(cells: Sequence[str]) -> list[str]:
 
 
 def _numbers(values: Sequence[str]) -> list[Fraction] | None:
-    """What they write; None where some of them is no number."""
+    """What they write; None where some of them is not a number."""
     read = [decimal_of(value) for value in values]
     return [Fraction(n[0]) * Fraction(10) ** n[1] for n in read if n is not None] if values and all(read) else None
 

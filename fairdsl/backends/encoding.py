@@ -156,7 +156,7 @@ class OutsideEncoding(Encoding):
         with brought.named_when_it_fails():
             self._theirs = encoding or brought.point.load()()
             if not isinstance(self._theirs, Encoding):
-                raise TypeError(f"`{brought.point.value}` is no `fairdsl.backends.encoding.Encoding`")
+                raise TypeError(f"`{brought.point.value}` is not a `fairdsl.backends.encoding.Encoding`")
         # Of a class these are facts of all its objects; here they are another object's.
         for name in ("meaning", "options", "reads"):
             setattr(self, name, getattr(self._theirs, name))

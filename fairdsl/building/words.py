@@ -25,7 +25,7 @@ def name(given: str, what: str) -> str:
     if isinstance(given, str) and _NAME.fullmatch(given):
         return given
     help_text = "write letters, digits and `_`, beginning with a letter; a header of the data goes into `column`"
-    raise DiagnosticError(not_usable(f"the name of {what}", f"{given!r} is no name", help_text))
+    raise DiagnosticError(not_usable(f"the name of {what}", f"{given!r} is not a name", help_text))
 
 
 def listed(names: Texts, what: str) -> str:
@@ -38,7 +38,7 @@ def several(given: Texts, what: str) -> Sequence[str]:
     found = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     wrong = next((each for each in found if not isinstance(each, str)), None)
     if wrong is not None:
-        raise DiagnosticError(not_usable(what, f"{wrong!r} is no text", "write it as the language does, in quotes"))
+        raise DiagnosticError(not_usable(what, f"{wrong!r} is not a text", "write it as the language does, in quotes"))
     return found
 
 
@@ -47,7 +47,7 @@ def number(given: Number, what: str) -> str:
     if isinstance(given, str):
         return given
     if isinstance(given, bool) or not isinstance(given, int | float | Fraction):
-        raise DiagnosticError(not_usable(what, f"{given!r} is no number", 'write a number, or `"80%"`'))
+        raise DiagnosticError(not_usable(what, f"{given!r} is not a number", 'write a number, or `"80%"`'))
     try:
         return decimal_text(given)
     except ValueError as problem:

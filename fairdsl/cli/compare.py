@@ -26,21 +26,21 @@ def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fract
     try:
         number = read_number(written.removesuffix("%").strip())
     except ValueError as error:
-        raise click.BadParameter(f"`{text}` is no tolerance; write for example 5% or 0.05") from error
+        raise click.BadParameter(f"`{text}` is not a tolerance; write for example 5% or 0.05") from error
     if number < 0:
-        raise click.BadParameter(f"`{text}` is no tolerance; it is a number from 0")
+        raise click.BadParameter(f"`{text}` is not a tolerance; it is a number from 0")
     if written.endswith("%"):
         return number / 100
     if number >= 1:
-        raise click.BadParameter(f"`{text}` is no tolerance; write for example 5% or 0.05, and 100% for 1")
+        raise click.BadParameter(f"`{text}` is not a tolerance; write for example 5% or 0.05, and 100% for 1")
     return number
 
 
 @click.command(
     "compare",
     epilog="Exit codes: 0 nothing got worse; 1 a verdict got worse, what held is asked no more, or a number got worse "
-    "by more than the tolerance; 2 files that are no reports, or have nothing in common; 3 no verdict got worse, but a "
-    "number may have got worse by more than the tolerance.",
+    "by more than the tolerance; 2 files that are not reports, or have nothing in common; 3 no verdict got worse, but "
+    "a number may have got worse by more than the tolerance.",
 )
 @click.argument("before", type=click.Path(exists=True, dir_okay=False))
 @click.argument("after", type=click.Path(exists=True, dir_okay=False))

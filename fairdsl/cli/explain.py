@@ -110,7 +110,7 @@ def command(
         if directory is not None:
             _save(explanation.populations, Path(directory))
     elif population or about_rows:
-        raise click.UsageError(f"`{topic}` is no spec, so it has no populations")
+        raise click.UsageError(f"`{topic}` is not a spec, so it has no populations")
     elif _CODE.fullmatch(topic):
         printer.show(_code(topic.upper()), _print_page)
     elif options := options_about(topic):

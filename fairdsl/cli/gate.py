@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from glob import escape, glob
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 import fairdsl
 from fairdsl.report.model import ExitCode, PropertyReport, Report
@@ -80,7 +82,15 @@ def _read(_: click.Context, __: click.Parameter, text: str | None) -> Gate:
             return Gate(unknown=text == "unknown", written=text)
     if text.startswith(_WORSE) and text != _WORSE:
         return Gate(baseline=fairdsl.read_report(text.removeprefix(_WORSE)), written=text)
-    raise click.BadParameter(f"`{text}` is no gate; write violated, unknown or worse-than=BASELINE.json")
+    raise click.BadParameter(f"`{text}` is not a gate; write violated, unknown or worse-than=BASELINE.json")
+
+
+def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The words, and behind ``worse-than=`` the reports and folders that are there."""
+    if not begun.startswith(_WORSE):
+        return [CompletionItem(word) for word in ("violated", "unknown", _WORSE) if word.startswith(begun)]
+    start = escape(begun.removeprefix(_WORSE))
+    return [CompletionItem(_WORSE + path) for path in sorted((*glob(f"{start}*.json"), *glob(f"{start}*/")))]
 
 
 def gate_option(command: _Command) -> _Command:
@@ -90,6 +100,7 @@ def gate_option(command: _Command) -> _Command:
         "gate",
         metavar="WHAT",
         callback=_read,
+        shell_complete=_complete,
         hidden=True,
         help="What exits with 1 or 3: unknown (the usual), violated alone, or worse-than=BASELINE.json, a report: "
         "demands that came to less than there, or are not there.",

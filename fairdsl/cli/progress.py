@@ -1,6 +1,6 @@
 """A progress bar on standard error: only on a terminal, only for work that lasts, gone when it is done.
 
-Elsewhere a line says what takes long and is no question of the spec's: that kernels are compiled.
+Elsewhere a line says what takes long and is not a question of the spec's: that kernels are compiled.
 """
 
 from __future__ import annotations

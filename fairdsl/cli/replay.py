@@ -24,7 +24,9 @@ def values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str,
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = (each.strip() for each in part.partition("="))
         if not (name and equals and value):
-            raise click.BadParameter(f"`{part}` is no value of an attribute; write --{parameter.name} 'age=30, sex=f'")
+            raise click.BadParameter(
+                f"`{part}` is not a value of an attribute; write --{parameter.name} 'age=30, sex=f'"
+            )
         if name in found:
             raise click.BadParameter(f"`{name}` is there twice")
         found[name] = value

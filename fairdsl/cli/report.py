@@ -23,7 +23,7 @@ def _facts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
     return {name: text.strip() for name, _, text in parts}
 
 
-@click.command("report", epilog="Exit codes: 0 written; 2 a file that is no report (docs/reports.md).")
+@click.command("report", epilog="Exit codes: 0 written; 2 a file that is not a report (docs/reports.md).")
 @click.argument("report", type=click.Path(exists=True, dir_okay=False))
 @report_options("-o", "--output")
 @click.option(

@@ -65,7 +65,7 @@ _LABEL: ContextVar[str] = ContextVar("what is going on", default="")
 
 
 class OutOfTimeError(BaseException):
-    """The deadline in force has passed. Like KeyboardInterrupt it is no ``Exception``: nobody handles it in passing.
+    """The deadline in force has passed. Like KeyboardInterrupt not an ``Exception``: nobody handles it in passing.
 
     ``during`` says what was going on, ``cut`` that it was the alarm that rang, wherever the program was.
     """

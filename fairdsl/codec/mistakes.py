@@ -50,7 +50,7 @@ _SHOWN = 60
 
 
 def _quoted(key: str) -> str:
-    """A key that is not a word; what is no text is escaped."""
+    """A key that is not a word; what is not a text is escaped."""
     shown = key if len(key) <= _SHOWN else key[:_SHOWN] + "..."
     return '"' + shown.encode("utf-8", "backslashreplace").decode() + '"'
 

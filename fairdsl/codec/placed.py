@@ -1,6 +1,6 @@
 """JSON documents whose every value knows its place, so that what is said of one can point at it.
 
-The text is read by the standard library first, which says what is no JSON (RFC 8259). What it takes is walked
+The text is read by the standard library first, which says what is not JSON (RFC 8259). What it takes is walked
 once more for the places; the walk relies on the text being right.
 """
 
@@ -37,7 +37,7 @@ _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class NotReadError(ValueError):
-    """The text is no JSON, nests deeper than any document here does, or has a number of too many digits.
+    """The text is not JSON, nests deeper than any document here does, or has a number of too many digits.
 
     ``span`` is where that shows.
     """

@@ -32,7 +32,7 @@ def source_of(content: str | bytes, path: str = "") -> SourceFile:
     try:
         return SourceFile(path, content.decode("utf-8-sig"), sha256(content).hexdigest())
     except UnicodeDecodeError as error:
-        raise Place().misfit(f"is not text in UTF-8: byte {error.start + 1} is no part of it") from error
+        raise Place().misfit(f"is not text in UTF-8: byte {error.start + 1} is not a part of it") from error
 
 
 def plain_of(content: str | bytes | SourceFile, *, decimals: bool = False) -> Any:

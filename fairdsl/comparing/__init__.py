@@ -24,7 +24,7 @@ __all__ = ["Comparison", "compare_reports"]
 def compare_reports(before: str | Report, after: str | Report, tolerance: Fraction | None = None) -> Comparison:
     """What changed from one report to another; each is a report, or the path of its JSON.
 
-    Raises DiagnosticError for files that are no reports, and for reports that cannot be compared.
+    Raises DiagnosticError for files that are not reports, and for reports that cannot be compared.
     """
     first = before if isinstance(before, str) else "the report before"
     second = after if isinstance(after, str) else "the report after"

@@ -164,7 +164,7 @@ def _parts(before: Sequence[Part], after: Sequence[Part]) -> tuple[GroupChange, 
     for at in {**first, **second}:
         old, new = first.get(at), second.get(at)
         ends = (None if one is None or not one.defined else Interval(one.low, one.high) for one in (old, new))
-        # Of what is no number, no interval covers it either.
+        # Of what is not a number, no interval covers it either.
         covered = _sampling(
             *(None if one is None or not one.defined else one.sampling for one in (old, new)),
         )

@@ -1,4 +1,4 @@
-"""What comparing says: files that are no reports, and reports that cannot be compared."""
+"""What comparing says: files that are not reports, and reports that cannot be compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fairdsl.diagnostics import Diagnostic
 
 
 def unreadable_report(path: str, what: str) -> Diagnostic:
-    """A file that is no report, is damaged, or follows another schema."""
+    """A file that is not a report, is damaged, or follows another schema."""
     return Diagnostic(
         code="E0630",
         title=f"`{path}` cannot be read as a report",

@@ -14,7 +14,7 @@ throughout.
 All of it is in exact rational arithmetic. Bounds that were written as floats were rounded outward, so whatever is
 certain of the written intervals is certain of the true numbers.
 
-Estimates are no bounds: an interval of confidence c misses its number once in 1 / (1 - c) samples. So a change that an
+Estimates are not bounds: an interval of confidence c misses its number once in 1 / (1 - c) samples. So a change that an
 estimate takes part in is neither certain nor ruled out, and all that is said is whether the two intervals have a number
 in common. If they have none, the numbers differ unless an interval misses: with confidence 1 - (1 - c) - (1 - d).
 """

@@ -131,7 +131,7 @@ def not_the_pinned_data(path: str, expected: str, found: str, span: Span) -> Dia
         code="E0534",
         title=f"`{short_path(path)}` is not the data that the spec pins"
         if is_digest
-        else f"`{short_path(path)}` is pinned by something that is no SHA-256",
+        else f"`{short_path(path)}` is pinned by something that is not a SHA-256",
         primary=Label(span, "another SHA-256" if is_digest else "a SHA-256 is 64 hexadecimal digits"),
         notes=(f"pinned  {expected}", f"found   {found}  (`{path}`)"),
         why="rates among other rows than the ones agreed on are rates among other people",

@@ -23,7 +23,7 @@ class Samples:
     def of(self, path: str, domain: Domain, label: Attribute | None) -> Sample:
         """The rows at ``path``, with the label (where there is one) as the last column.
 
-        Raises DiagnosticError for a file that is no table of these columns (E0530 to E0533).
+        Raises DiagnosticError for a file that is not a table of these columns (E0530 to E0533).
         """
         from fairdsl.data.table import read_table  # heavy: specs without rows do without it
 

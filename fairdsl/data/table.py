@@ -73,7 +73,7 @@ class TableInside:
     """The rows of a file that describe individuals of a domain, and how many do not.
 
     ``values`` is [rows, attributes]; ``numbers`` is [rows], the place of each in the file, from 1 for the row below the
-    header. ``outside`` rows have a cell that is no value of its attribute, ``excluded`` ones are barred by ``where``.
+    header. ``outside`` rows have a cell that is not a value of its attribute; ``where`` bars ``excluded`` ones.
     """
 
     path: str

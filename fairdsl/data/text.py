@@ -62,7 +62,7 @@ class Records:
 
 
 def read_records(source: SourceFile) -> Records:
-    """Split the text; raises DiagnosticError (E0530) where it is no table with rows."""
+    """Split the text; raises DiagnosticError (E0530) where it is not a table with rows."""
     lines = _split(source.text)
     separator = _separator(source, lines)
     reader = csv.reader(lines, strict=True, skipinitialspace=True, delimiter=separator)

@@ -37,8 +37,8 @@ _NAMES: dict[str, str] = {
     "E0201": "two declarations share a name",
     "E0202": "a name that nothing declares",
     "E0203": "an attribute that the domain does not declare",
-    "E0204": "a word that is no value of the attribute",
-    "E0205": "a word that is no outcome of the model",
+    "E0204": "a word that is not a value of the attribute",
+    "E0205": "a word that is not an outcome of the model",
     "E0206": "an unknown metric",
     "E0207": "groups of an attribute that is not declared protected",
     "E0208": "several declarations fit and none is named",
@@ -82,7 +82,7 @@ _QUESTIONS: dict[str, str] = {
     "E0415": "a decision rule that means nothing definite",
     "E0416": "a metric without what defines it",
     "E0417": "a setting that nothing reads",
-    "E0418": "an expression that is no metric",
+    "E0418": "an expression that is not a metric",
     "E0419": "a derived attribute that nobody can choose",
 }
 
@@ -112,7 +112,7 @@ _FILES: dict[str, str] = {
 _DATA: dict[str, str] = {
     "E0530": "a data file that cannot be read",
     "E0531": "an attribute without one column in the data",
-    "E0532": "a cell that is no value of its attribute",
+    "E0532": "a cell that is not a value of its attribute",
     "E0533": "a row that the domain excludes",
     "E0534": "a data file other than the one pinned",
 }
@@ -139,7 +139,7 @@ _POPULATIONS: dict[str, str] = {
     "E0572": "cyclic dependency between distributions",
     "E0573": "a search for structures that there is not",
     "E0574": "a population file that cannot be read",
-    "E0575": "a network that is no distribution of the attributes",
+    "E0575": "a network that is not a distribution of the attributes",
     "E0576": "a search that gives no network",
 }
 
@@ -186,7 +186,7 @@ _BACKENDS: dict[str, str] = {
     "E0627": "a result that claims what does not come out",
     "E0628": "a strategy or encoding of another package that fails",
     "E0629": "a disk that is full or fails",
-    "E0630": "a file that is no report to compare",
+    "E0630": "a file that is not a report to compare",
     "E0631": "a report without verdicts",
     "E0632": "reports that have no demand in common",
     "E0633": "which property is meant",
@@ -201,7 +201,7 @@ _BACKENDS: dict[str, str] = {
     "E0644": "more or fewer clauses than an SDIMACS instance announces",
     "E0645": "an exact probability that contradicts an SDIMACS instance",
     "E0650": "an SSAT solver that is not on this machine",
-    "E0651": "a program that is no known SSAT solver",
+    "E0651": "a program that is not a known SSAT solver",
     "E0652": "an instance that the SSAT solver does not answer",
     "E0660": "an unknown option",
     "E0661": "a value that an option does not take",
@@ -209,7 +209,7 @@ _BACKENDS: dict[str, str] = {
     "E0670": "a column that the table has not, or that cannot be an attribute",
     "E0671": "a file in the place of a new spec",
     "E0672": "a table without a column that can be an attribute",
-    "E0680": "something given in Python that is no table, or no column",
+    "E0680": "something given in Python that is not a table, or no column",
     "E0681": "predictions of which it is not clear what they mean",
     "E0682": "something given in Python for a spec or a model that cannot be used",
     "E0683": "an estimator whose file decides otherwise than its predict",

@@ -30,7 +30,7 @@ class Parts:
     rows: int
     #: The attributes.
     attributes: Sequence[Column]
-    #: The columns that are no attributes.
+    #: The columns that are not attributes.
     left_out: Sequence[Column]
     #: The protected ones, each with why it is taken for one.
     protected: Sequence[tuple[Column, str]]

@@ -68,7 +68,7 @@ def no_single_score(model: str, has: str, span: Span) -> Diagnostic:
 
 def no_median(model: str, span: Span, *, rows: bool) -> Diagnostic:
     """A median of scores that there is not, or that nobody knows exactly."""
-    why = f"scores of `{model}` are no fractions" if rows else "the population has no rows, so it is no sample"
+    why = f"scores of `{model}` are not fractions" if rows else "the population has no rows, so it is not a sample"
     return Diagnostic(
         code="E0556",
         title="the median of the scores is not known",
@@ -95,13 +95,13 @@ def softmax_assumed(model: str, span: Span) -> Diagnostic:
         code="W0704",
         title=f"the confidence of `{model}` is read from the softmax of its raw scores",
         primary=Label(span, f"`{model}` outputs scores, no probabilities"),
-        why="scores that are no logits, as of a margin or a distance, would make other pairs count",
-        help="export the model with its softmax, or leave the line out if its scores are no logits",
+        why="scores that are not logits, as of a margin or a distance, would make other pairs count",
+        help="export the model with its softmax, or leave the line out if its scores are not logits",
     )
 
 
 def never_read(attribute: str, model: str, span: Span) -> Diagnostic:
-    """A differing attribute that is no input of the model."""
+    """A differing attribute that is not an input of the model."""
     return Diagnostic(
         code="W0805",
         title=f"`{model}` never reads `{attribute}`",

@@ -75,12 +75,12 @@ def no_chance(declaration: ModelDeclaration, model: Model, place: Span) -> Diagn
         has, remedy = "its rule over attributes is true or false", f"leave the line out, or {export}"
     elif isinstance(clause, WhenScore):
         relation, outcome = clause.relation.value, declaration.outcomes[clause.outcome]
-        has = f"its rule compares a score with {show_number(clause.threshold)}, and a score is no probability"
+        has = f"its rule compares a score with {show_number(clause.threshold)}, and a score is not a probability"
         remedy = f"write `{outcome} when probability {relation} 0.5` if the score is a logit, or {export}"
         if clause.threshold:
             remedy = export
     else:
-        has, remedy = "its file gives a class, votes, or numbers that are no probabilities of one whole", export
+        has, remedy = "its file gives a class, votes, or numbers that are not probabilities of one whole", export
     return errors.no_confidence(declaration.name, has, remedy, place)
 
 

@@ -22,7 +22,7 @@ def no_question(path: str, pairs: Sequence[str], asked: str | None, *, formula: 
             "those who break it and shows them",
         )
     if asked is not None:
-        title = f"`{asked[:30]}` is no property about pairs"
+        title = f"`{asked[:30]}` is not a property about pairs"
     elif pairs:
         title = f"the spec has {len(pairs)} properties about pairs"
     else:
@@ -56,7 +56,7 @@ def nothing_near(name: str, reason: str) -> Diagnostic:
     shown = short_path(name)
     return Diagnostic(
         code="E0635",
-        title=f"there are no rows of `{shown}` to stay near to",
+        title=f"there are not rows of `{shown}` to stay near to",
         notes=(reason,),
         why="pairs that look like nobody in the data would be called natural",
         help="give a CSV file with a column for each attribute, with `--near FILE.csv`, or the name of a distribution "

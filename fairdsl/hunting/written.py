@@ -91,7 +91,7 @@ def replay_written(
 ) -> ReplayedPair:
     """The pair on every demand about pairs and individuals; what ``b`` does not name it has from ``a``.
 
-    Raises DiagnosticError for mistakes in the spec and its files, ValueError for what is no individual.
+    Raises DiagnosticError for mistakes in the spec and its files, ValueError for what is not an individual.
     """
     spec, _ = front_end(path, let)
     check_properties(properties, spec)
@@ -180,12 +180,12 @@ def value_of(attribute: Attribute, name: str, value: object) -> Fraction:
             codes = {each.name: each.code for each in values}
             if written in codes:
                 return Fraction(codes[written])
-            raise ValueError(f"`{written}` is no value of {name}.{attribute.name}; there are {', '.join(codes)}")
+            raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}; there are {', '.join(codes)}")
         case Boolean():
             if written in _TRUTH:
                 return Fraction(_TRUTH[written])
-            raise ValueError(f"`{written}` is no value of {name}.{attribute.name}; write true or false")
+            raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}; write true or false")
     try:
         return Fraction(read_number(written))
     except ValueError:
-        raise ValueError(f"`{written}` is no value of {name}.{attribute.name}, which is a number") from None
+        raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}, which is a number") from None

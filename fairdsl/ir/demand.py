@@ -52,7 +52,7 @@ class Confidence:
     model: int
 
 
-#: What is no sum of scores: enclosed, as closely as it takes (:mod:`fairdsl.numerics.chances`).
+#: What is not a sum of scores: enclosed, as closely as it takes (:mod:`fairdsl.numerics.chances`).
 Chance = Probability | Confidence
 
 

@@ -58,7 +58,7 @@ class Ensemble:
     relations: NDArray[np.int8]
     #: With which number, [nodes]; of leaves any.
     thresholds: ExactArray
-    #: Predicates that are no comparison of one attribute with a number.
+    #: Predicates that are not a comparison of one attribute with a number.
     tests: tuple[Predicate, ...] = ()
 
     @cached_property

@@ -92,7 +92,7 @@ Column = FloatArray | Scaled
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactRows:
-    """Exact numbers [rows, columns]: ``scaled`` has the columns in which some number is no float64.
+    """Exact numbers [rows, columns]: ``scaled`` has the columns in which some number is not a float64.
 
     ``floats`` [rows, columns] are the nearest float64, and of the other columns the numbers themselves.
     """

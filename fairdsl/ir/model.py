@@ -96,7 +96,7 @@ class Layer:
 
     @cached_property
     def linear(self) -> NDArray[np.bool_]:
-        """Which units are leaky of slope 1, i.e. are no units at all."""
+        """Which units are leaky of slope 1, i.e. are not units at all."""
         linear: NDArray[np.bool_] = np.equal(self.slope.floats, 1.0) & np.equal(self.curve_codes, Curve.LEAKY)
         return linear
 
@@ -208,11 +208,11 @@ class Model:
     :class:`~fairdsl.ir.ensemble.Inputs`, which end with the leaves of trees that are arrays.
     ``favourable`` is an outcome's index where the spec names one; a rate of several outcomes counts those ``beside`` it
     as well. ``logits`` says how probable the scores make each
-    outcome; None where they are no logits. ``groups`` are groups of positions of inputs that are listed one by one,
+    outcome; None where they are not logits. ``groups`` are groups of positions of inputs that are listed one by one,
     without overlaps: for every individual of the domain exactly one indicator of a group is 1.
 
-    ``opaque``: the model is no chain of layers alone. Of a kernel machine, ``layers`` map its values to the scores; a
-    black box has no layers.
+    ``opaque``: the model is not a chain of layers alone. Of a kernel machine, ``layers`` map its values to the scores;
+    a black box has no layers.
 
     ``declaration`` is how the spec reads the model's file, so that another file can be read in the same way, and
     ``reading`` how far that was held against it, ``binding`` says in words what fills its inputs; None where the model

@@ -1,4 +1,4 @@
-"""Models that are no chain of layers: kernel machines, whose formula is known, and black boxes, which only ever answer.
+"""Models that are not a chain of layers: kernel machines, whose formula is known, and black boxes, which only answer.
 
 Of a kernel machine every score is a sum of kernels, which is exactly described but not rational where the kernel has an
 exponential or a hyperbolic tangent: its scores are enclosed. Of a black box nothing is known but its answers.
@@ -62,7 +62,7 @@ class KernelMachine:
 
     @property
     def access(self) -> Access:
-        """It is evaluated; its values are no layers."""
+        """It is evaluated; its values are not layers."""
         return Access.EVALUATION
 
     @cached_property

@@ -271,7 +271,7 @@ def influence_name(of: str, on: str) -> str:
 
 
 def influence_of(metric: str) -> tuple[str, str] | None:
-    """What has the influence, and the metric that it has it on; None of a metric that is no influence."""
+    """What has the influence, and the metric that it has it on; None of a metric that is not an influence."""
     found = _OF_INFLUENCE.fullmatch(metric)
     return None if found is None else (found[1], found[2])
 

@@ -1,4 +1,4 @@
-"""Values of metrics against thresholds: every part has to meet it, and what is no number meets nothing."""
+"""Values of metrics against thresholds: every part has to meet it, and what is not a number meets nothing."""
 
 from __future__ import annotations
 

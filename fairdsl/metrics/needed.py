@@ -31,7 +31,7 @@ __all__ = ["needed", "rows_to_decide"]
 def needed(
     question: GroupMetric, population: Population, *, error: Fraction, confidence: Fraction
 ) -> RowsNeeded | NoRows:
-    """What the question needs, or why that is no number of rows."""
+    """What the question needs, or why that is not a number of rows."""
     if population.sample is None:
         return NoRows.WRITTEN
     if rests_on_tables(question):

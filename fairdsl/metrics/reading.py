@@ -154,7 +154,7 @@ def _drawn(question: GroupMetric, cohorts: Sequence[Cohort]) -> list[Enclosure] 
 def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Population) -> list[Enclosure] | None:
     """The rates with sampling error; None where it was not asked for or no interval is known to cover it.
 
-    A law that was written has none. The frequency in rows is no rate of a path-specific law, nor of one without the
+    A law that was written has none. The frequency in rows is not a rate of a path-specific law, nor of one without the
     influence of some columns: what is known of those comes from the tables of the law.
     """
     if question.confidence is None:

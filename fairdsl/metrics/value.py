@@ -158,7 +158,7 @@ def decided(
     if threshold is not None and question.confidence is None:
         return False
     numbers = [(rate.low, rate.high) for rate in value.rates]
-    if not question.metric.is_span:  # there the value is the span of all rates, which is no error
+    if not question.metric.is_span:  # there the value is the span of all rates, which is not an error
         numbers.append((value.low, value.high))
     elif question.influence:
         numbers += [(part.low, part.high) for part in value.parts]

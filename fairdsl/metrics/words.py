@@ -83,6 +83,6 @@ def _range_words(attribute: Attribute, cell: Range) -> str | None:
 
 
 def _value(attribute: Attribute, value: Fraction) -> str:
-    """Names that are no words of the language stand in quotes."""
+    """Names that are not words of the language stand in quotes."""
     text = attribute.show(value)
     return text if isinstance(attribute.type, Boolean) or _WORD.fullmatch(text) else f'"{text}"'

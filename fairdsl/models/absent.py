@@ -55,7 +55,7 @@ def codes_of_missing(forms: Sequence[Form], domain: Domain) -> tuple[Fraction | 
         read = [item.attribute for item, _ in form.terms if isinstance(item, AttributeInput)]
         codes = [code for attribute in read if (code := domain.attributes[attribute].missing) is not None]
         if codes and form != Form.of(AttributeInput(read[0])):
-            raise ValueError("a sum of what may be missing is no feature")
+            raise ValueError("a sum of what may be missing is not a feature")
         found.append(codes[0] if codes else None)
     return tuple(found)
 

@@ -50,9 +50,9 @@ class BlackBoxEvaluator:
     chunk = _CHUNK
 
     def __init__(self, model: Model) -> None:
-        """ValueError where the model is no black box."""
+        """ValueError where the model is not a black box."""
         if not isinstance(model.opaque, BlackBox):
-            raise ValueError("the model is no black box")
+            raise ValueError("the model is not a black box")
         self.model = model
         self._box = model.opaque
         self._asked = Asked(model.name, model.opaque.domain, model.opaque.scores, model.span)

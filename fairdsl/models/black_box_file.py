@@ -119,7 +119,7 @@ def _bound(
     inputs = []
     for raw in signature.inputs:
         if raw.dtype == "other":
-            reason = "it takes values that are no numbers and no text"
+            reason = "it takes values that are not numbers and no text"
             raise DiagnosticError(errors.input_not_bound(path, [raw.name], [], reason, span))
         inputs.append(GraphInput(name=raw.name, width=prod(shape_of_one(path, raw, width, span)), dtype=raw.dtype))
     graph = ImportedGraph(

@@ -92,7 +92,7 @@ def operator_not_read(
 def node_not_exact(
     path: str, operator: str, node: str, reason: str, remedy: str | None, span: Span | None
 ) -> Diagnostic:
-    """E0504: a known operator in a place, or with settings, where it is no sum of units."""
+    """E0504: a known operator in a place, or with settings, where it is not a sum of units."""
     return Diagnostic(
         code="E0504",
         title=f"this use of `{operator}` cannot be read exactly",
@@ -129,7 +129,7 @@ def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
         remedy = "measure the attributes in larger units, or scale all numbers of the formula and its threshold down"
     return Diagnostic(
         code="E0506",
-        title="the model has weights that are no finite numbers",
+        title="the model has weights that are not finite numbers",
         primary=_at(span, label),
         why=why,
         help=remedy,
@@ -144,7 +144,7 @@ def digest_differs(path: str, expected: str, found: str, span: Span | None, *, r
         code="E0507",
         title=f"`{short_path(path)}` is not the file that the spec pins"
         if is_digest
-        else f"`{short_path(path)}` is pinned by something that is no SHA-256",
+        else f"`{short_path(path)}` is pinned by something that is not a SHA-256",
         primary=_at(span, "another SHA-256" if is_digest else "a SHA-256 is 64 hexadecimal digits"),
         notes=(f"pinned  {expected}", f"found   {found}  ({how}`{path}`)"),
         why="the audit is signed for one model; a retrained or edited file needs an audit of its own",
@@ -346,7 +346,7 @@ def logistic_assumed(path: str, output: str, clause: WhenProbability) -> Diagnos
             clause.span,
             f"the output `{output}` of `{short_path(path)}` is not a sigmoid or softmax"
             if output
-            else "the sum itself is no probability: it is taken as the logit of one",
+            else "the sum itself is not a probability: it is taken as the logit of one",
         ),
         why="a score that is meant as the probability itself would be misread, and everybody decided by another rule",
         help=f"{logit} the raw score is a logit, or {write}`score {threshold}` if it is a probability",

@@ -46,7 +46,7 @@ def onnx_of(
     for estimators that have both.
     """
     if not type(estimator).__module__.startswith("sklearn.") and not hasattr(estimator, "__sklearn_tags__"):
-        raise NotExportedError(f"`{type(estimator).__name__}` is no estimator of scikit-learn", None)
+        raise NotExportedError(f"`{type(estimator).__name__}` is not an estimator of scikit-learn", None)
     try:
         from skl2onnx import to_onnx
         from skl2onnx.common.data_types import FloatTensorType, StringTensorType

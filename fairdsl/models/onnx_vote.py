@@ -88,7 +88,7 @@ def voting_file(wrapped: Wrapped, vote: Vote) -> bytes:
     operator_set(inner, _OLDEST)
     inputs = [value for value in inner.graph.input if value.name in wrapped.blocks]
     if any(len(value.type.tensor_type.shape.dim) != 2 for value in inputs):
-        raise NotWrappedError("an input of the file is no table of individuals and columns")
+        raise NotWrappedError("an input of the file is not a table of individuals and columns")
     output = next(value for value in inner.graph.output if value.name == wrapped.deployed.output)
     given = [onnx.ValueInfoProto.FromString(value.SerializeToString()) for value in inputs]
     answer = onnx.ValueInfoProto.FromString(output.SerializeToString())

@@ -91,7 +91,7 @@ def _outcomes(reading: Reading, values: NDArray[Any]) -> NDArray[np.int64]:
         if label is not None:
             outcomes[values == label] = outcome
     if (outcomes < 0).any():
-        raise NoLabelError(f"`{values[outcomes < 0][0]}` is no label of the file")
+        raise NoLabelError(f"`{values[outcomes < 0][0]}` is not a label of the file")
     return outcomes
 
 

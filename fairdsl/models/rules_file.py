@@ -117,7 +117,7 @@ class RulesDocument:
 def holds_rules(source: FileSource, path: str) -> bool:
     """Whether a file is a document of rules: the spec says so, or it ends in ``.json`` and has the keys of one.
 
-    A file that cannot be read, or is no JSON, is none; whoever opens it says what is wrong with it.
+    A file that cannot be read, or is not JSON, is none; whoever opens it says what is wrong with it.
     """
     if source.format is not None or Path(path).suffix.lower() != ".json":
         return source.format == "rules"

@@ -94,7 +94,7 @@ class Runtime:
         return np.concatenate(outputs) if outputs else np.zeros((0, 1))
 
     def outputs(self, point: Point) -> dict[str, NDArray[Any]]:
-        """All outputs of the file for one individual, [1, columns] each; those that are no tables are left out."""
+        """All outputs of the file for one individual, [1, columns] each; those that are not tables are left out."""
         feeds = self._feeds_exactly(point)
         tables = [item.name for item in self._session.get_outputs() if item.type.startswith(_TABLES)]
         found = {name: self._run(feeds, name) for name in tables}

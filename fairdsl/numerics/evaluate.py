@@ -1,6 +1,6 @@
 """Models on many points: scores with rigorous error bounds, and decisions with nothing left in doubt.
 
-Points are exact: float64 numbers taken as they are, or rows of data whose decimals are no float64
+Points are exact: float64 numbers taken as they are, or rows of data whose decimals are not float64
 (:mod:`fairdsl.ir.exact_rows`); :mod:`fairdsl.numerics.forward` has the error analysis. What its bounds leave open
 :mod:`fairdsl.numerics.settle` decides, and only that.
 """

@@ -229,7 +229,7 @@ def _slopes(slope: ExactArray) -> tuple[IntArray | None, int]:
 
 
 def _sliced(array: ExactArray) -> _Sliced | None:
-    """The constants in slices; None where some are no floats or they range over too many bits."""
+    """The constants in slices; None where some are not floats or they range over too many bits."""
     return _split(array.floats, _SLICE) if array.is_float else None
 
 

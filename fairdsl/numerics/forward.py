@@ -9,7 +9,7 @@ its float, as float32 weights are), therefore
 
     ``|computed z - z| <= |W| e + local``,  ``local = c (|W| |h| + |b|) + tiny``,  c = gamma(n + 2) + 3 u
 
-(the 3 u cover the weights' representation and second-order terms; where a weight that is no float is too small
+(the 3 u cover the weights' representation and second-order terms; where a weight that is not a float is too small
 to be represented so, nothing is known), and a leaky unit, being 1-Lipschitz
 for slopes in [0, 1], passes that error on and adds the rounding of one product. A curved unit scales it by
 its greatest derivative (1/4 of sigmoid, 1 of tanh) and adds its own rounding: :mod:`fairdsl.numerics.curves`.
@@ -91,7 +91,7 @@ class _PlainLayer:
 
     @cached_property
     def exponent(self) -> int | None:
-        """All constants are multiples of 2**-exponent; None: some constant is no float, or units bend."""
+        """All constants are multiples of 2**-exponent; None: some constant is not a float, or units bend."""
         # Looked at only while everything is exact so far: in wide networks it takes longer than the layer.
         exponents = [quantum_exponent(constants) for constants in self._constants]
         known = [exponent for exponent in exponents if exponent is not None]

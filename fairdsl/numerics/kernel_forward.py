@@ -74,7 +74,7 @@ class KernelForward:
     def __init__(self, model: Model, leaves: Leaves) -> None:
         machine = model.opaque
         if not isinstance(machine, KernelMachine):
-            raise ValueError(f"`{model.name}` is no kernel machine")
+            raise ValueError(f"`{model.name}` is not a kernel machine")
         self._features = Forward([machine.features], leaves)
         self._layers = Forward(model.layers)
         self._machine = derived(model, _prepared, _PREPARED)
@@ -195,7 +195,7 @@ class KernelForward:
         near, error = norms(features - machine.centre), norms(off)
         relative, absolute = _kernel_error(machine, near, error)
         adding = (machine.count + 8) * _UNIT_ROUNDOFF / (1 - (machine.count + 8) * _UNIT_ROUNDOFF)
-        # Of numbers that are no floats the nearest ones are computed with.
+        # Of numbers that are not floats the nearest ones are computed with.
         coarse = 4 * _UNIT_ROUNDOFF if machine.rounded else 0.0
         each = absolute + (relative + absolute) * (adding + coarse) * OUTWARD + _TINY
         rounding = 4 * _UNIT_ROUNDOFF * (np.abs(values) + np.abs(machine.offsets)) + _TINY
@@ -208,7 +208,7 @@ def _kernel_error(machine: KernelTiles, near: FloatArray, error: FloatArray) -> 
     far, u, terms = machine.farthest, _UNIT_ROUNDOFF, machine.width
     if machine.gaussian:
         reach = near + far
-        # Vectors that are no floats are off by u |s| each, which (F + S)^2 covers as it does the centring.
+        # Vectors that are not floats are off by u |s| each, which (F + S)^2 covers as it does the centring.
         exponent = (2 * terms + 40) * u * reach**2 + 3 * error * (reach + error)
         grown = np.exp(np.minimum(machine.gamma * exponent * OUTWARD, 700.0)) * (1 + 80 * u)
         off = np.expm1(np.minimum(machine.gamma * exponent * OUTWARD, 700.0)) * (1 + 80 * u) + 80 * u
@@ -301,5 +301,5 @@ def _distinct(rows: FloatArray) -> tuple[FloatArray, IntArray]:
 
 def _prepared(model: Model) -> KernelTiles:
     if not isinstance(model.opaque, KernelMachine):
-        raise ValueError(f"`{model.name}` is no kernel machine")
+        raise ValueError(f"`{model.name}` is not a kernel machine")
     return KernelTiles(model.opaque)

@@ -87,7 +87,7 @@ class KernelTiles:
         #: The sums of the coefficients' sizes, and the greatest norm of a centred vector, both rounded up.
         self.sizes = np.abs(self.coefficients).sum(axis=0) * OUTWARD
         self.farthest = float(norms(self.vectors).max(initial=0.0))
-        #: Whether some constant is no float.
+        #: Whether some constant is not a float.
         self.rounded = not (machine.coefficients.is_float and machine.vectors.is_float and machine.offsets.is_float)
         self._tiles: dict[bytes, list[_Tile]] = {}
 

@@ -37,7 +37,7 @@ class Listed:
 
 @dataclass(slots=True)
 class _Growing:
-    """Nodes of all trees so far, in preorder; ``tests`` are the predicates that are no comparisons."""
+    """Nodes of all trees so far, in preorder; ``tests`` are the predicates that are not comparisons."""
 
     roots: list[int] = field(default_factory=list)
     yes: list[int] = field(default_factory=list)
@@ -81,7 +81,7 @@ def read_listed(inputs: Sequence[Input], groups: Sequence[tuple[int, ...]]) -> L
 
 
 def compared(predicate: Predicate, tests: dict[Predicate, int]) -> Compared:
-    """A test as an ensemble holds it; what is no comparison of one attribute with a number becomes one of ``tests``."""
+    """A test as an ensemble holds it; all but comparisons of an attribute with a number become ``tests``."""
     match predicate:
         case Compare(left=Linear(terms=((variable, factor),), constant=constant), relation=relation):
             if variable.who is Who.EACH and relation in RELATIONS:

@@ -60,7 +60,7 @@ def _step(number: float, direction: int) -> float:
 
 
 def quantum_exponent(array: ExactArray) -> int | None:
-    """The least e >= 0 with every element a multiple of 2**-e; None where an element is no float."""
+    """The least e >= 0 with every element a multiple of 2**-e; None where an element is not a float."""
     if not array.is_float:
         return None
     present = array.floats[array.floats != 0]

@@ -37,7 +37,7 @@ class Outcomes:
 def settle(model: Model, points: Sequence[Point], inputs: FloatArray | None) -> Outcomes:
     """Decide points whose inputs of the first layer are ``inputs``; ``UNDECIDED`` where a decision stays open.
 
-    Without them, where they are no floats, all points are decided in exact arithmetic.
+    Without them, where they are not floats, all points are decided in exact arithmetic.
     """
     decisions = np.full(len(points), UNDECIDED, dtype=np.int64)
     left, doubled = np.arange(len(points)), 0

@@ -35,7 +35,7 @@ def check_format(name: str) -> None:
 
 
 def check_properties(names: Sequence[str], spec: CheckedSpec) -> None:
-    """DiagnosticError for every name that is no property of the spec."""
+    """DiagnosticError for every name that is not a property of the spec."""
     known = tuple(checked.name for checked in spec.properties)
     families = {checked.family for checked in spec.properties}
     unknown = [name for name in names if name not in known and name not in families]

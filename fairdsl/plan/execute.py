@@ -210,7 +210,7 @@ def _unproved(verdict: Verdict, unproved: Unproved) -> Verdict:
 
 
 def _shared_by_one_arithmetic(verdict: Holds, facts: Facts) -> Unknown:
-    """A proof beside a pair that breaks the demand on the deployed file is no verdict on that file."""
+    """A proof beside a pair that breaks the demand on the deployed file is not a verdict on that file."""
     return Unknown(
         reason=Reason.NUMERIC_GAP,
         detail="it is proved in exact arithmetic, but an earlier stage found a pair that the deployed file breaks",

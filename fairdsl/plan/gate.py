@@ -51,5 +51,5 @@ def _lacking(model: Model, needs: Access) -> Refusal | None:
         case KernelMachine(kernel=kernel):
             why = f"the model is a support vector machine with the kernel `{kernel.value}`, which it cannot bound"
         case None:
-            raise AssertionError("a model that is no black box has layers")
+            raise AssertionError("a model that is not a black box has layers")
     return Refusal(why=why, span=model.span)

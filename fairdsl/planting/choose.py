@@ -162,7 +162,7 @@ class Sites:
             values, counts = np.unique(column, return_counts=True)
             enough = values[(counts >= part * len(column)) & (counts < len(column))]
             return _is(place, float(self._rng.choice(enough))) if enough.size else None
-        # Not all by one attribute, where there are several: discriminators are no needles.
+        # Not all by one attribute, where there are several: discriminators are not needles.
         part = part if last or self._rng.random() < 0.5 else sqrt(part)
         ordered = np.sort(column)
         count = max(1, round(part * len(ordered)))

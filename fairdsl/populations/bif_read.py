@@ -59,7 +59,7 @@ class _Reader:
             elif block.kind.text == "network":
                 self._partial = any(line[-1].text.strip('"') == PARTIAL for line in block.statements if line)
             elif block.kind.text != "probability":
-                raise self._unreadable(block.kind.span, f"`{block.kind.text[:20]}` is no kind of block")
+                raise self._unreadable(block.kind.span, f"`{block.kind.text[:20]}` is not a kind of block")
         laws: dict[int, ReadLaw] = {}
         for block in self._blocks:
             if block.kind.text == "probability":
@@ -86,7 +86,7 @@ class _Reader:
             cell = _cell(meant.get(word.text, word.text.strip('"')), attribute)
             if cell is None or any(_overlap(cell, other) for other in cells):
                 raise self._misfit(
-                    word.span, f"this is no value of `{attribute.name}`, or not one of its own", attribute
+                    word.span, f"this is not a value of `{attribute.name}`, or not one of its own", attribute
                 )
             cells.append(cell)
         if isinstance(attribute.type, Category | Boolean) and len(cells) < len(attribute.values or ()):

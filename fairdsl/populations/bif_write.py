@@ -1,6 +1,6 @@
 """A network as BIF, the interchange format of Bayesian networks, for other tools.
 
-BIF says nothing of how labels with commas or brackets are written, and readers differ, so cells that are no plain
+BIF says nothing of how labels with commas or brackets are written, and readers differ, so cells that are not plain
 word are states `s0`, `s1`, ... and a property of the variable says what each stands for. Probabilities have 17
 decimals, the last of them shared out so that every row sums to exactly 1; what is shorter is exact. Combinations
 that have no law are left out, and a property of the network says so; tools that need a law of each refuse the file.

@@ -4,7 +4,7 @@ Changes add an edge, take one out or turn one round. Each step makes the change 
 lowers it least, the first such one in a fixed order, and never goes back to a structure that it has been to
 (tabu search, Glover 1989). Then the search starts again from the best structure found, shaken by random changes,
 :data:`RESTARTS` times, and keeps the best of all. The result depends on the rows and the choices alone. It may
-be a local optimum, and a structure found by search is no statement about causes.
+be a local optimum, and a structure found by search is not a statement about causes.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def show_cell(cell: Cell, attribute: Attribute, end: Callable[[Fraction], str] =
 
 
 def show_end(value: Fraction) -> str:
-    """An end of a range for reading: of a float64 that is no short decimal, the shortest one that is read as it.
+    """An end of a range for reading: of a float64 that is not a short decimal, the shortest one that is read as it.
 
     A threshold of a model is such a number, and its exact decimal has dozens of places.
     """

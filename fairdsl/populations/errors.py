@@ -99,10 +99,10 @@ def network_not_read(path: str, reason: str, place: Span | None, help_text: str)
 
 
 def network_does_not_fit(path: str, reason: str, place: Span, help_text: str) -> Diagnostic:
-    """E0575: the network in the file is no law of the columns that the distribution ranges over."""
+    """E0575: the network in the file is not a law of the columns that the distribution ranges over."""
     return Diagnostic(
         code="E0575",
-        title=f"the network in `{short_path(path)}` is no distribution of these attributes",
+        title=f"the network in `{short_path(path)}` is not a distribution of these attributes",
         primary=Label(place, reason),
         why="values or probabilities that are guessed make every rate a rate among somebody else",
         help=help_text,

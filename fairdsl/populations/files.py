@@ -37,7 +37,7 @@ def read_network(distribution: CheckedDistribution, path: str) -> Network:
         help_text = "check the path; it counts from the folder where the command runs"
         raise DiagnosticError(errors.network_not_read(path, reason, declared.span, help_text)) from problem
     except UnicodeDecodeError as problem:
-        reason = f"byte {problem.start} is no UTF-8 text"
+        reason = f"byte {problem.start} is not UTF-8 text"
         raise DiagnosticError(errors.network_not_read(path, reason, declared.span, "save it in UTF-8")) from problem
     digest = sha256(content).hexdigest()
     if declared.sha256 is not None and declared.sha256.lower() != digest:

@@ -32,7 +32,7 @@ Settings = tuple[tuple[str, str], ...]
 def from_rows(distribution: CheckedDistribution, columns: Columns, path: str, samples: Samples) -> Population | None:
     """The law that the rows at ``path`` give; None after reporting.
 
-    Raises DiagnosticError for a file that is no table of these columns (E0530 to E0534).
+    Raises DiagnosticError for a file that is not a table of these columns (E0530 to E0534).
     """
     sample = _sample(distribution, path, samples)
     name, has_label = distribution.name, distribution.label is not None

@@ -29,7 +29,7 @@ _FORMS = "`gap`, `ratio`, `most`, `least`, `difference` or `quotient` of a `rate
 
 
 class MistakeError(Exception):
-    """An expression that is no metric: where, why, and what to write. ``span`` is None where it was reported."""
+    """An expression that is not a metric: where, why, and what to write. ``span`` is None where it was reported."""
 
     def __init__(self, span: Span | None, why: str = "", help_text: str = "") -> None:
         super().__init__(why)
@@ -45,7 +45,7 @@ class Words:
     all_outcomes: frozenset[int] = frozenset()
 
     def event(self, node: tree.Expression) -> tuple[Event, Decides | None]:
-        """A fact that is no word of the language, and the yes or no of the model that it is about."""
+        """A fact that is not a word of the language, and the yes or no of the model that it is about."""
         raise MistakeError(
             node.span,
             "it is none of the words `favourable`, `deserving` and `correct`",
@@ -104,7 +104,7 @@ def metric_of(name: str, node: tree.Expression, term: Term, meaning: str | None 
 def term_of(node: tree.Expression, words: Words) -> Term:
     """The expression of a metric. Raises MistakeError."""
     if not isinstance(node, tree.Call):
-        raise MistakeError(node.span, "it is no metric", f"write {_FORMS}, as in {Term.EXAMPLE}")
+        raise MistakeError(node.span, "it is not a metric", f"write {_FORMS}, as in {Term.EXAMPLE}")
     name = node.function.text
     if name == "rate" or _is_number(node):
         rate, among = _Rates(words).rate(node)

@@ -70,7 +70,7 @@ def accuracy(spec: CheckedSpec, domain: Domain, before: Model, after: Model, pat
     """How many rows of the CSV file both models decide as the spec's label says.
 
     Raises DiagnosticError where the spec has no one label whose values stand for the model's outcomes (E0562),
-    or the file is no table of the domain (E0530 to E0533).
+    or the file is not a table of the domain (E0530 to E0533).
     """
     label = label_of(spec)
     outcome_of = outcomes_by_value(label, before.outcomes, before.favourable)

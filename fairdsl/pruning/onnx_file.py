@@ -86,7 +86,7 @@ def write_onnx(
             raise DiagnosticError(errors.not_cut_exactly(source, reason, span))
     assert imported.deployed is not None, "ONNX files are deployed"
     deployed = replace(imported.deployed, path=target)
-    Runtime(deployed, span)  # a file that does not run is no network
+    Runtime(deployed, span)  # a file that does not run is not a network
     imported = replace(imported, deployed=deployed)
     return Written(model=imported, pruned=remove(model, units), silenced=silenced)
 
@@ -107,7 +107,7 @@ def _cut(source: str, proto: Any, model: Model, units: Units, span: Span | None)
     for layer, positions in sorted(units.items()):
         found = [_in_stage(placed.get(layer, ()), unit) for unit in positions]
         if None in found:
-            reason = f"layer {layer + 1} of the network is no plain row of `Relu` units in the file"
+            reason = f"layer {layer + 1} of the network is not a plain row of `Relu` units in the file"
             raise DiagnosticError(errors.not_cut_exactly(source, reason, span))
         for start, stage in placed.get(layer, ()):
             own = np.array([unit - start for unit in positions if 0 <= unit - start < stage.width], dtype=np.int64)

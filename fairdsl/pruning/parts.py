@@ -30,7 +30,7 @@ class PartFile:
 def check_cuts(problem: Problem) -> None:
     """Check that every unit that pruning may choose can be taken out of the model's file, before anything is asked.
 
-    Raises DiagnosticError: E0561 where the model is no network from a file, E0560 where a layer of it cannot be cut.
+    Raises DiagnosticError: E0561 where the model is not a network from a file, E0560 where a layer of it cannot be cut.
     """
     layers = problem.model.layers[:-1]
     # A layer keeps one of its units, so each of two halves is tried without the other.

@@ -50,7 +50,7 @@ class PrunedModel(Model):
 def remove(model: Model, units: Units) -> PrunedModel:
     """The model whose ``units`` are always 0 and therefore gone; named ``NAME (pruned)``.
 
-    Raises ValueError for units that are no hidden ones of slope 0, and where a layer would lose all of them.
+    Raises ValueError for units that are not hidden ones of slope 0, and where a layer would lose all of them.
     """
     changed = {
         "name": f"{model.name} (pruned)",
@@ -98,7 +98,7 @@ def silenced_layers(layers: Sequence[Layer], units: Units) -> tuple[Layer, ...]:
 def _check(layers: Sequence[Layer], units: Units) -> None:
     for number, positions in units.items():
         if not 0 <= number < len(layers) - 1:
-            raise ValueError(f"layer {number} is no hidden layer")
+            raise ValueError(f"layer {number} is not a hidden layer")
         layer = layers[number]
         if not all(0 <= unit < layer.width for unit in positions):
             raise ValueError(f"layer {number} has the units 0 to {layer.width - 1}")

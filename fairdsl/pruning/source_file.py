@@ -32,7 +32,7 @@ def network_file(source: ModelSource | None, original: Model, known: Sequence[st
     ``source`` is what the spec says of where the model is from (None: nothing), ``known`` are the spec's models.
     """
     if original.opaque is not None:
-        reason = "it is no network whose layers are known"
+        reason = "it is not a network whose layers are known"
     elif original.deployed is None:
         reason = "it is a linear model or a list of rules"
         if isinstance(source, InlineScore | RuleList):

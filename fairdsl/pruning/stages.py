@@ -135,7 +135,7 @@ class Graph:
 def stages_by_layer(graph: Graph, layers: Sequence[Layer]) -> dict[int, list[tuple[int, Stage]]]:
     """For each hidden layer the stages of ReLU units in it, each with the position of its first unit.
 
-    A layer is left out where some activation of its level is no stage, or where the widths do not add up.
+    A layer is left out where some activation of its level is not a stage, or where the widths do not add up.
     """
     levels: dict[int, list[int]] = {}
     for number, level in graph.activations():

@@ -248,6 +248,6 @@ def _disagreement(held: _Held, domain: Domain, points: ExactRows, row: int) -> D
 
 
 def _shown(attribute: Attribute, value: Fraction) -> str:
-    """The value in the spec's words, a number that is no short decimal in nine digits."""
+    """The value in the spec's words, a number that is not a short decimal in nine digits."""
     exact = attribute.show(value)
     return f"{float(value):.9g}" if "/" in exact and isinstance(attribute.type, Real) else exact

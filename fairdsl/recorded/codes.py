@@ -52,7 +52,7 @@ class NumberKind(Enum):
 
 
 class UnreadableError(ValueError):
-    """Cells that stand for no outcome and are no numbers either; ``cells`` are some of them."""
+    """Cells that stand for no outcome and are not numbers either; ``cells`` are some of them."""
 
     def __init__(self, reason: str, cells: Sequence[str], help_text: str) -> None:
         super().__init__(reason)

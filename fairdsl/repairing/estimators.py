@@ -143,7 +143,7 @@ def _module(place: str) -> ModuleType:
     # A name of its own, and entered: data classes and processes look their modules up.
     specification = spec_from_file_location(f"fairdsl_estimator_{Path(place).stem}", place)
     if specification is None or specification.loader is None:
-        raise ImportError(f"`{place}` is no Python file")
+        raise ImportError(f"`{place}` is not a Python file")
     module = module_from_spec(specification)
     sys.modules[module.__name__] = module
     specification.loader.exec_module(module)

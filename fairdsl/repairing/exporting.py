@@ -44,7 +44,7 @@ def exported(
 ) -> Exported:
     """Write the estimator to ``path`` and read it as the spec declares the model; ``rows`` compare the two.
 
-    With ``raw_scores`` what skl2onnx writes has scores beside the class that are no probabilities yet.
+    With ``raw_scores`` what skl2onnx writes has scores beside the class that are not probabilities yet.
 
     Raises DiagnosticError where no file can be written (E0591), or the spec's model is not what it holds.
     """

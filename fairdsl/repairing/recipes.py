@@ -144,7 +144,7 @@ def _discriminated(now: Situation) -> Groups:
     size = 2 if pair.relax else len(protected.values)
     a, b = now.search(max(1, now.wanted // max(1, size)))
     both = Groups(ExactRows.of_floats(np.concatenate([a, b])), np.tile(np.arange(len(a), dtype=np.int64), 2))
-    if pair.relax:  # who is compared with whom is no group; the two of them are
+    if pair.relax:  # who is compared with whom is not a group; the two of them are
         return both.numbered()
     everybody = others(ExactRows.of_floats(a), pair, protected.values, conjoin(subject.domain.where, pair.target))
     return (everybody if protected.complete else everybody.and_also(both)).numbered()

@@ -10,7 +10,7 @@ each of the at most m measurements has 1 - (1 - confidence) / m). A candidate re
    fewer of the rows are unfair, or as many and more are decided rightly.
 
 So with the confidence of the run the rate over the domain fell with every replacement: intervals that overlap show
-nothing, and then the best one stays. 1 to 3 are facts about the rows held out, which are no sample of what is to
+nothing, and then the best one stays. 1 to 3 are facts about the rows held out, which are not a sample of what is to
 come once they were chosen by; that is why the report is on other rows.
 """
 

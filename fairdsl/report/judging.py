@@ -135,7 +135,7 @@ _SHORT_OF_PRECISION = {
 
 
 def _metric(value: Value, comparison: Comparison | None, threshold: Threshold | None) -> Judged:
-    """A metric of groups, judged where the spec gives a threshold. What is no number is not shown as one."""
+    """A metric of groups, judged where the spec gives a threshold. What is not a number is not shown as one."""
     from fairdsl.metrics import judged
 
     number = _known(value)
@@ -181,7 +181,7 @@ def _detail(value: Value, comparison: Comparison | None, threshold: Threshold | 
     if value.draw is not None:
         return _short_of_draws(value)
     if value.reason is Reason.UNDEFINED:
-        return "" if threshold is None else "no threshold is met or missed by what is no number"
+        return "" if threshold is None else "no threshold is met or missed by what is not a number"
     if threshold is not None and value.confidence is not None:
         if value.sampling is None:
             return "there is no interval for the sampling error, which the demand asks for"

@@ -65,6 +65,6 @@ _EDGES = {
     EdgesFrom.ROWS: "Each has the same probability, and nothing is assumed about them.",
     EdgesFrom.NONE: "Every column is independent of all others.",
     EdgesFrom.WRITTEN: "The arrows were written in the spec, as causes.",
-    EdgesFrom.FOUND: "The arrows were found by a search in the rows: they are no causes.",
+    EdgesFrom.FOUND: "The arrows were found by a search in the rows: they are not causes.",
     EdgesFrom.GIVEN: "The arrows say which distributions depend on which columns, and nothing of causes.",
 }

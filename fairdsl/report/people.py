@@ -32,7 +32,7 @@ class EdgesFrom(Enum):
     ROWS = "rows"  # there is no network: every row has the same probability, and nothing is assumed
     NONE = "none"  # there are none: every column is independent of all others
     WRITTEN = "written"  # the graph of the spec, which says what is a cause of what
-    FOUND = "found"  # a search in the rows, so they are no causes
+    FOUND = "found"  # a search in the rows, so they are not causes
     GIVEN = "given"  # they say what the distribution of a column is given by, and nothing of causes
 
 

@@ -61,7 +61,7 @@ def plotted(report: Report, kind: str, about: str | None, path: str | None) -> A
     panels = list(DRAWN[kind](report, items))
     if not panels:
         has = [other for other in DRAWN if any(True for _ in DRAWN[other](report, report.properties))]
-        raise ValueError(f"there are no {kind} to plot; there are {', '.join(has) or 'no numbers at all'}")
+        raise ValueError(f"there are not {kind} to plot; there are {', '.join(has) or 'no numbers at all'}")
     heights = [_AROUND + _LINE * panel.lines for panel in panels]
     figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
     axes = figure.subplots(len(panels), squeeze=False, gridspec_kw={"height_ratios": heights})

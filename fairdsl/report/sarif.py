@@ -22,7 +22,7 @@ __all__ = ["sarif"]
 
 _Json = dict[str, Any]
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-#: How bad what has to be looked at is. What holds or is only measured is no result: code scanning takes every result
+#: How bad what has to be looked at is. What holds or is only measured is not a result: code scanning takes every result
 #: for a problem, whatever its kind.
 _LEVELS = {
     Judgement.VIOLATED: "error",

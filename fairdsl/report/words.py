@@ -316,7 +316,7 @@ def _restriction(name: str, values: Restriction) -> str:
 
 
 def _one_value(value: Cell | None) -> str:
-    """Names that are no words of the language stand in quotes; reals have six figures, marked where they have more."""
+    """Names that are not words of the language stand in quotes; reals have six figures, marked where they have more."""
     if isinstance(value, Fraction):
         text = _one_score(value)
         return text if text == show_number(value) else ROUNDED + text

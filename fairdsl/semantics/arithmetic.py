@@ -40,7 +40,7 @@ T = TypeVar("T", bound=_Affine)
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic(Generic[T]):
-    """Lowers arithmetic; ``atom`` treats whatever is no sum, product or number (None after a report)."""
+    """Lowers arithmetic; ``atom`` treats whatever is not a sum, product or number (None after a report)."""
 
     atom: Callable[[tree.Expression], T | None]
     number: Callable[[Fraction], T]

@@ -107,7 +107,7 @@ def whole_number(number: tree.Number, what: str, reporter: Reporter, *, or_real:
         return True
     reporter.report(
         errors.number_out_of_place(
-            f"{number.text} is no whole number, but {what} is one",
+            f"{number.text} is not a whole number, but {what} is one",
             number.span,
             "write a whole number, or declare the attribute `real`" if or_real else "write a whole number",
         )

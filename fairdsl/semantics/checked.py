@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelDeclaration:
-    """The true outcome: a column of the data that is no input of the model.
+    """The true outcome: a column of the data that is not an input of the model.
 
     ``deserving`` is the value of those who deserve the favourable outcome, where the spec says it.
     """

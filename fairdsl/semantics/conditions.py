@@ -238,7 +238,7 @@ def _in_element(
 
 
 def _check_element(value: Linear, element: tree.Number, domain: Domain, reporter: Reporter) -> None:
-    """A listed number that is no value of the attribute is a slip: the list would be shorter than it looks."""
+    """A listed number that is not a value of the attribute is a slip: the list would be shorter than it looks."""
     if len(value.terms) != 1 or value != Linear.of({value.terms[0][0]: Fraction(1)}):
         return
     attribute = domain.attributes[value.terms[0][0].attribute].known

@@ -85,7 +85,7 @@ class Features:
                 case tree.Comparison() if (parentheses := _parentheses(inner, scope)) is not None:
                     self.reporter.report(
                         errors.not_comparable(
-                            "this compares two sums, and the category in one of them is no number",
+                            "this compares two sums, and the category in one of them is not a number",
                             inner.span,
                             "`+ - * /` bind more strongly than `=`, so the comparison is of all on its two sides",
                             f"put the comparison in parentheses: `{parentheses}`",

@@ -87,7 +87,7 @@ def _is_range_of(within: tree.ValueRange, attribute: Attribute, reporter: Report
     """Whether the attribute can be uniform on the range; what speaks against it is reported."""
     low, high = within.low, within.high
     if not isinstance(attribute.type, Integer | Real):
-        what, why = f"`{attribute.name}` is no number", "a range is of numbers; all of its values are drawn alike"
+        what, why = f"`{attribute.name}` is not a number", "a range is of numbers; all of its values are drawn alike"
         reporter.report(errors.not_comparable(what, within.span, why, "leave the range out"))
         return False
     if isinstance(attribute.type, Integer):

@@ -121,7 +121,7 @@ def _value_of_somebody(node: tree.Expression | tree.Name, attribute: Attribute, 
     if attribute.missing is not None and _word(node) == MISSING:
         why = "a comparison with a value that somebody lacks is false, and so is its negation"
         help_text = f"write `{attribute.name} is missing`"
-        reporter.report(errors.not_comparable("`missing` is no value to compare with", node.span, why, help_text))
+        reporter.report(errors.not_comparable("`missing` is not a value to compare with", node.span, why, help_text))
         return None
     return value_code(node, attribute.known, reporter)
 

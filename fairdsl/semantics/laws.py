@@ -138,7 +138,7 @@ def _value(node: tree.Name | tree.Number, attribute: Attribute, reporter: Report
 
 def _check_probability(number: tree.Number, span: Span, reporter: Reporter) -> None:
     if not 0 <= number.value <= 1:
-        title = f"{number.text} is no probability"
+        title = f"{number.text} is not a probability"
         reporter.report(errors.not_a_law(title, span, "write a number from 0 to 1"))
 
 
@@ -213,7 +213,7 @@ def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> U
         help_text = f"write `table {{ {first.text} : 1 }}`, or a range"
         reporter.report(errors.not_a_law(title, family.span, help_text))
     elif not isinstance(attribute.type, Integer | Real):
-        title = f"`{attribute.name}` is no number, so it has no range"
+        title = f"`{attribute.name}` is not a number, so it has no range"
         help_text = "write `table { value : probability, ... }`"
         reporter.report(errors.not_a_law(title, family.span, help_text))
     elif not (attribute.known.contains(low) and attribute.known.contains(high)):

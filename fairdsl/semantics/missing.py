@@ -1,4 +1,4 @@
-"""``or missing``: a value that is no number and no category, and conditions that do not speak of those who lack it.
+"""``or missing``: a value that is not a number and no category, and conditions that do not speak of those who lack it.
 
 Every engine counts, compares and bounds the numbers that stand for values. So missing is one more of these, of a code
 that no value has: a category's next code, the whole number above the last one, or, with a gap between them that the

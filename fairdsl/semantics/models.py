@@ -46,7 +46,7 @@ __all__ = ["check_model"]
 def check_model(
     node: tree.Model, domain: Domain, reporter: Reporter, labels: Mapping[str, Span]
 ) -> ModelDeclaration | None:
-    """The declaration, or None after reporting what it lacks; ``labels`` are no attributes that it could read."""
+    """The declaration, or None after reporting what it lacks; ``labels`` are not attributes that it could read."""
     outcomes = _outcomes(node, reporter)
     own = Reporter()
     checker = _ModelChecker(node, domain, outcomes, labels, own)

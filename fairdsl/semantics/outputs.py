@@ -78,7 +78,7 @@ class Outputs:
     # ---- numbers -------------------------------------------------------------------------------
 
     def number(self, call: tree.Call) -> Linear | None:
-        """``score(a)``, ``new.probability(a)``; None after a report for whatever is no number."""
+        """``score(a)``, ``new.probability(a)``; None after a report for whatever is not a number."""
         if call.function.text in ("score", "probability"):
             place, who = self._model(call), self._who(call)
             if place is None or who is None:

@@ -233,7 +233,7 @@ class PairBuilder:
             what = "percentage" if by.percent else "negative number"
             self.reporter.report(
                 errors.number_out_of_place(
-                    f"a {what} is no distance in `{name}`",
+                    f"a {what} is not a distance in `{name}`",
                     by.span,
                     f"write the distance itself, as in `within 5 in {name}`",
                 )

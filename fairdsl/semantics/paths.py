@@ -38,7 +38,7 @@ _NO_GRAPH = {
 def check_causal(
     population: CheckedDistribution, columns: Domain, graphs: _Graphs, span: Span, reporter: Reporter
 ) -> None:
-    """Report a population that is no causal model; ``columns`` are its attributes, ``span`` names the metric."""
+    """Report a population that is not a causal model; ``columns`` are its attributes, ``span`` names the metric."""
     if population.kind in _NO_GRAPH:
         reporter.report(errors.no_written_graph(span, population.name, _NO_GRAPH[population.kind]))
         return

@@ -228,7 +228,7 @@ def _given(node: tree.Distribution, domain: Domain, reporter: Reporter) -> tuple
 def _edges(
     graph: tree.Graph, domain: Domain, models: Sequence[str], node: tree.Distribution, reporter: Reporter
 ) -> tuple[Edge, ...]:
-    """The graph's edges between columns; those that end at a model say what it reads, and are no laws."""
+    """The graph's edges between columns; those that end at a model say what it reads, and are not laws."""
     columns = {attribute.name: index for index, attribute in enumerate(domain.attributes)}
     edges: dict[tuple[int, int], Edge] = {}
     for path in graph.paths:

@@ -30,7 +30,7 @@ def precision_of(
         meant = False
         title = "a precision lies above 0% and below 50%" if share else "a precision lies above 0"
         reporter.report(errors.number_out_of_place(title, within.span, _instead_of(within)))
-    # What is no share at all has been reported where it is required.
+    # What is not a share at all has been reported where it is required.
     checked = confidence is not None and not 0 <= confidence.value <= 1
     if confidence is not None and not checked and not 0 < confidence.value <= _SUREST:
         meant = False

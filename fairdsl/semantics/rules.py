@@ -31,7 +31,7 @@ _ELSEWHERE: dict[type[tree.ModelClause], str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleScope:
-    """What rules are about: the model's name and outcomes, its domain, and the labels, which are no attributes."""
+    """What rules are about: the model's name and outcomes, its domain, and the labels, which are not attributes."""
 
     model: str
     outcomes: tuple[str, ...]

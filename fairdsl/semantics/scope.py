@@ -26,7 +26,7 @@ class ConditionScope:
     ``individuals`` maps the names of a compared pair; it is empty where there is only one individual.
     ``outputs`` are what models give, where a condition may speak of it.
     ``named`` are the spec's named targets that may stand for their condition. ``labels`` says where labels are
-    declared, which are no attributes.
+    declared, which are not attributes.
     """
 
     domain: Domain

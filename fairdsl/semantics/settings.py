@@ -24,7 +24,7 @@ _READERS = {
 
 
 def check_settings(clauses: Sequence[tree.Setting], kind: str, reporter: Reporter) -> tuple[tuple[str, _Value], ...]:
-    """Every setting with its value; words that are no settings, and values they cannot have, are reported."""
+    """Every setting with its value; words that are not settings, and values they cannot have, are reported."""
     settings: dict[str, _Value] = {}
     first: dict[str, Span] = {}
     for clause in clauses:

@@ -211,7 +211,7 @@ def _row(path: Path, digest: str, line: AnswerLine) -> tuple[str, Output]:
 
 
 def _text(content: bytes) -> str:
-    """The text, whatever its bytes are: what is no text is no answer. Some shells write UTF-16, with a mark of it."""
+    """The text, whatever its bytes are: what is not a text is no answer. Some shells write marked UTF-16."""
     wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
     return text.replace("\r\n", "\n")

@@ -69,7 +69,7 @@ def read_whole(text: str, *, longest: int = LONGEST) -> int:
 
 
 def too_long(digits: str, longest: int = LONGEST) -> bool:
-    """Whether a text has more digits than are read; zeros in front count, too, for a text of them is no number."""
+    """Whether a text has more digits than are read; zeros in front count, too, for a text of them is not a number."""
     return len(digits) > longest and sum(map(str.isdigit, digits)) > longest
 
 

@@ -162,7 +162,7 @@ class TreeBuilder(WordBuilder):
         assert not values, values
 
     def _arithmetic(self, branch: Branch) -> tree.Expression:
-        # A sum of a thousand terms is a thousand branches deep on its left side, so that side is no recursion.
+        # A sum of a thousand terms is a thousand branches deep on its left side, so that side is not a recursion.
         chain: list[Branch] = []
         while branch.data in CHAINED:
             chain.append(branch)

@@ -98,7 +98,7 @@ def _comma_missing(situation: Situation) -> Diagnostic | None:
 
 
 def _lists_values(situation: Situation) -> bool:
-    """Whether the place is in a list of values, which may be written in quotes where they are no names."""
+    """Whether the place is in a list of values, which may be written in quotes where they are not names."""
     opening = _inner_opening(situation)
     return opening is not None and situation.lexemes[opening - 1].text in ("category", "in")
 

@@ -134,7 +134,7 @@ def _arithmetic(expression: tree.Arithmetic) -> list[Piece]:
 
 # ---- what is decided when -----------------------------------------------------------------------
 
-#: Behind these a name is expected, which may be `when`, and then begins what is no condition.
+#: Behind these a name is expected, which may be `when`, and then begins what is not a condition.
 _NAMES_FOLLOW = ("condition", "distribution", "favourable", "of", "otherwise", "property", "protected")
 _DECLARES = re.compile(r"(over|score|first|then)\b")
 

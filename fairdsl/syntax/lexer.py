@@ -23,7 +23,7 @@ __all__ = ["SoftKeywordLexer", "accepts"]
 #: Numbers that are not read: no terminal of the grammar.
 _TOO_LONG = "TOO_LONG_NUMBER"
 
-#: Behind a word that is declared here, and is no number that is declared elsewhere.
+#: Behind a word that is declared here, and is not a number that is declared elsewhere.
 _NAMED = re.compile(r"(\s|#[^\n]*\n)*:")
 
 

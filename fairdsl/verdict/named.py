@@ -68,7 +68,7 @@ class Named(Mapping[str, Cell]):
         return hash(frozenset(self._values.items()))
 
     def __eq__(self, other: object) -> bool:
-        # A truth value is no number, although Python has True equal to 1.
+        # A truth value is not a number, although Python has True equal to 1.
         if not isinstance(other, Mapping) or len(other) != len(self):
             return False
         return all(

@@ -120,7 +120,7 @@ class Violated(_NoTruthValue):
     witnesses: tuple[Witness, ...]
     #: What it rests on.
     evidence: Evidence
-    #: Those who break a demand that is no plain comparison of two.
+    #: Those who break a demand that is not a plain comparison of two.
     breaches: tuple[Breach, ...] = ()
 
 
@@ -136,7 +136,7 @@ class Unknown(_NoTruthValue):
     evidence: Evidence
     #: The pairs on which the arithmetics disagree.
     witnesses: tuple[Witness, ...] = ()
-    #: Those on whom the arithmetics disagree, of a demand that is no plain comparison of two.
+    #: Those on whom the arithmetics disagree, of a demand that is not a plain comparison of two.
     breaches: tuple[Breach, ...] = ()
     #: What is known of a number: it is at least this.
     low: Lower | None = None
@@ -222,7 +222,7 @@ class Shares(_NoTruthValue):
     evidence: Evidence
     #: Pairs of unfair units.
     witnesses: tuple[Witness, ...] = ()
-    #: Those who break a demand that is no plain comparison of two.
+    #: Those who break a demand that is not a plain comparison of two.
     breaches: tuple[Breach, ...] = ()
     #: How many units are in question; None: they are not counted.
     total: int | None = None
@@ -266,7 +266,7 @@ class Estimated(_NoTruthValue):
     within: Fraction | None = None
     #: Pairs of unfair units.
     witnesses: tuple[Witness, ...] = ()
-    #: Those who break a demand that is no plain comparison of two.
+    #: Those who break a demand that is not a plain comparison of two.
     breaches: tuple[Breach, ...] = ()
     #: Why the distance was not reached.
     reason: Reason | None = None

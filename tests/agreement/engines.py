@@ -80,7 +80,7 @@ def disagreement(problem: Problem, verdict: Verdict, truth: Truth) -> str | None
         case Shares():
             return _wrong_share(verdict, truth) or _false_witness(verdict.witnesses, truth)
         case Value() | Refused():
-            return f"{verdict} is no answer to a question about pairs"
+            return f"{verdict} is not an answer to a question about pairs"
 
 
 def _false_witness(witnesses, truth: Truth) -> str | None:
@@ -88,7 +88,7 @@ def _false_witness(witnesses, truth: Truth) -> str | None:
     seen = [(witness.a.point, witness.b.point) for witness in witnesses]
     if len({frozenset(pair) for pair in seen}) != len(seen):
         return "the same witness twice"
-    return next((f"{pair} is no violation" for pair in seen if pair not in real), None)
+    return next((f"{pair} is not a violation" for pair in seen if pair not in real), None)
 
 
 def _wrong_share(shares: Shares, truth: Truth) -> str | None:

@@ -19,8 +19,9 @@ WORDS = {
     r"sieves?": "bound filter",
     r"fib(?:re|er)s?": "line section",
     r"opaque": "black box",
+    r"(?<!here )(?:is|are) no (?!longer|more|less|better|worse|wider|further|likelier|matter|doubt)\w+": "is not a",
 }
-#: What stands in code, in `back-ticks`, in {fields} in links or in a title is no prose.
+#: What stands in code, in `back-ticks`, in {fields} in links or in a title is not prose.
 _NO_PROSE = re.compile(
     r"^```.*?^```\s*$|`[^`\n]*`|\{[^{}]*\}|\]\([^)]*\)|\*Bump hunting[^*]*\*", re.MULTILINE | re.DOTALL
 )

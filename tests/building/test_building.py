@@ -209,14 +209,14 @@ def test_what_is_built_is_what_is_read(names: list[str], values: list[str], end:
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        (Domain("My domain", {}), "'My domain' is no name"),
+        (Domain("My domain", {}), "'My domain' is not a name"),
         (Domain("D", {"age in years": Integer(0, 9)}), "a header of the data goes into `column`"),
         (Domain("D", {"age": Integer(0, "9 of")}), "built.fair"),  # a text is a number or a name, or it is not read
-        (Domain("D", {"age": Integer(0, True)}), "True is no number"),
+        (Domain("D", {"age": Integer(0, True)}), "True is not a number"),
         (Domain("D", {"age": Real(0, Fraction(1, 3))}), "has no decimal"),
         (Domain("D", {"age": Real(0, float("inf"))}), "has no decimal"),
         (Domain("D", {"job": Category(['the "boss"'])}), "cannot be written between quotes"),
-        (Protected([1]), "1 is no text"),  # type: ignore[list-item]
+        (Protected([1]), "1 is not a text"),  # type: ignore[list-item]
         ("domain D { }", "is none"),
         (Groups(name="g", across="sex", under="t", require="impact_ratio >="), "built.fair"),
     ],

@@ -51,7 +51,7 @@ def test_a_scheduler_that_is_not_there(
     ended = CliRunner().invoke(cli, [*words, "--set", f"intervals.scheduler={address}"])
     assert ended.exit_code == 2
     assert f"error[E0614]: no Dask cluster can be used at `{address}`" in ended.stderr
-    assert ("it is no address" if address == "nonsense" else "nobody answers there") in ended.stderr
+    assert ("it is not an address" if address == "nonsense" else "nobody answers there") in ended.stderr
     assert not list(tmp_path.rglob("*.result"))
 
 

@@ -193,7 +193,7 @@ def test_what_cannot_be_compared() -> None:
 def test_what_is_no_tolerance(tolerance: str) -> None:
     result = run("compare", "before.json", "after.json", "--tolerance", tolerance)
     assert result.exit_code == 2
-    assert "is no tolerance" in result.stderr
+    assert "is not a tolerance" in result.stderr
 
 
 @pytest.mark.usefixtures("reports")

@@ -110,7 +110,7 @@ def test_what_is_not_a_share(share: str) -> None:
 
 
 def test_what_has_no_rows() -> None:
-    assert "is no spec" in CliRunner().invoke(cli, ["explain", "E0203", "--error", "1%"]).stderr
+    assert "is not a spec" in CliRunner().invoke(cli, ["explain", "E0203", "--error", "1%"]).stderr
     assert "write `--population` or `--error`" in run("--data", "people=people.csv").stderr
     assert "`-o` is about populations" in run("--error", "1%", "-o", "out").stderr
     with pytest.raises(ValueError, match="between 0 and 1"):

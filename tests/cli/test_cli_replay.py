@@ -70,11 +70,11 @@ def test_a_pair_that_breaks_nothing_or_is_not_asked_of(a: str, b: str, code: int
     ("a", "b", "said"),
     [
         ("age=40, sex=false", "sex=true", "a has no value for job; write each as NAME=VALUE"),
-        ("age=40, job=pilot, sex=false", "sex=true", "`pilot` is no value of a.job; there are clerk, driver"),
-        ("age=40, job=clerk, sex=1", "sex=true", "`1` is no value of a.sex; write true or false"),
-        ("age=old, job=clerk, sex=true", "sex=true", "`old` is no value of a.age, which is a number"),
+        ("age=40, job=pilot, sex=false", "sex=true", "`pilot` is not a value of a.job; there are clerk, driver"),
+        ("age=40, job=clerk, sex=1", "sex=true", "`1` is not a value of a.sex; write true or false"),
+        ("age=old, job=clerk, sex=true", "sex=true", "`old` is not a value of a.age, which is a number"),
         ("size=1", "sex=true", "`size` is not an attribute of `Applicant`; there are age, job, sex"),
-        ("age", "sex=true", "`age` is no value of an attribute"),
+        ("age", "sex=true", "`age` is not a value of an attribute"),
         ("age=1, age=2", "sex=true", "`age` is there twice"),
     ],
 )

@@ -38,7 +38,7 @@ def test_files_with_answers_are_not_replaced(tmp_path: Path, answer: str) -> Non
     fairdsl.compile(spec(tmp_path, 0), to="smtlib", directory=out)
     (out / answer).write_text("unsat\n")
     assert fairdsl.recover(out).exit_code.value == 0
-    # The same files again are no danger.
+    # The same files again are not a danger.
     fairdsl.compile(spec(tmp_path, 0), to="smtlib", directory=out)
     unfair = spec(tmp_path, 9)
     with pytest.raises(DiagnosticError) as caught:

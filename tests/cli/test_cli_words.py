@@ -163,7 +163,7 @@ def test_populations_are_explained_where_they_are_asked_for(monkeypatch: pytest.
         (("x.fair", "--data", "people=a.csv"), "write `--population` or `--error` too"),
         (("x.fair", "--population", "--data", "people"), "names no distribution and file"),
         (("x.fair", "--population", "--data", "a=1", "--data", "a=2"), "the distribution `a` is given twice"),
-        (("E0203", "--population"), "is no spec"),
+        (("E0203", "--population"), "is not a spec"),
     ],
 )
 def test_options_about_populations_that_say_nothing(arguments: tuple[str, ...], said: str) -> None:

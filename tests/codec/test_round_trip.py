@@ -132,7 +132,7 @@ def test_documents_do_not_nest_without_end() -> None:
     assert "nests too deep" in misread(text)
     assert misread("[" * 100_000) == "the document nests too deep (line 1, column 101)"
     assert misread("[]") == "the document is not an object (line 1, column 1)"
-    with pytest.raises(MisfitError, match="is not text in UTF-8: byte 2 is no part of it"):
+    with pytest.raises(MisfitError, match="is not text in UTF-8: byte 2 is not a part of it"):
         Sample.from_json(b"{\xff}")
 
 

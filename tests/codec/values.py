@@ -64,7 +64,7 @@ def random_value(kind: Any, random: Random, depth: int = 6) -> Any:
 
 
 def _plain(kind: Any, random: Random) -> Any:
-    """What draws a value of a type that is no container."""
+    """What draws a value of a type that is not a container."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         return lambda: random.choice(list(kind))
     drawn: dict[Any, Any] = {

@@ -1,4 +1,4 @@
-"""Trap 25 once more: the interval of a sample is no pair of bounds, so nothing about a change of it is certain."""
+"""Trap 25 once more: the interval of a sample is not a pair of bounds, so nothing about a change of it is certain."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def rows_agree(found: Case, rows: list[Person], folder: Path) -> Verdict | None:
     assert share.certified <= right <= 1 - share.falsified, found.spec(demand)
     assert share.undecided == 0 or curved(found), found.spec(demand)
     assert share.total == len(units)
-    # A condition that speaks of no model says who is asked about, and is no premise.
+    # A condition that speaks of no model says who is asked about, and is not a premise.
     if len(found.names) == 1 and not any("(a)" not in said.text for said in found.premises):
         assert share.vacuous == Fraction(len(inside) - len(units), len(inside))
     return holds

@@ -59,7 +59,7 @@ class Model:
     score: Callable[[Person], Fraction] | None
     #: The probability that the rule compares; None where it compares none.
     chance: Callable[[Person], Fraction] | None = None
-    #: Whether scores are no fractions, so that engines only ever enclose them.
+    #: Whether scores are not fractions, so that engines only ever enclose them.
     curved: bool = False
 
     def confidence(self, one: Person) -> Fraction:

@@ -19,7 +19,7 @@ _COMMAND = re.compile(
 
 
 def unknown(text: str) -> Iterator[str]:
-    """What is named and is no command, or no option of the command."""
+    """What is named and is not a command, or no option of the command."""
     context = click.Context(cli)
     for found in _COMMAND.finditer(text):
         name, rest = (found["name"], found["rest"]) if found["name"] else (found["typed"], found["line"])

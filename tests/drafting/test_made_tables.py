@@ -62,7 +62,7 @@ def loans() -> Table:
 
 
 def anmeldungen() -> Table:
-    """Twenty columns in German, with headers and values that are no names of the language."""
+    """Twenty columns in German, with headers and values that are not names of the language."""
     drawn = Drawn(2)
     land = drawn.names("Österreich", "Türkei", "Côte d'Ivoire")
     return {

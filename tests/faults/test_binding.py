@@ -185,7 +185,7 @@ def test_columns_without_names_are_warned_about_with_their_table(seed: int, tmp_
         table.append([f"X[{place}]", column.name, written or f"{column.low} .. {column.high}"])
     found = only(fairdsl.lint(case.spec(columns), files=True), "W0812")
     assert [note.split(maxsplit=2) for note in found.notes] == table
-    # What the help says to write is the order in force, and it is no order alone any more.
+    # What the help says to write is the order in force, and it is not an order alone any more.
     names = ", ".join(column.name for column in columns)
     assert found.help is not None
     assert f"`reads {names}`" in found.help

@@ -213,7 +213,7 @@ def _sealed(content: bytes) -> bytes:
         said = json.loads(content)
         arrays = {str(name): np.array(values, dtype=kind) for name, (kind, values) in said["arrays"].items()}
         return pack(dict(said["header"]), arrays)
-    except Exception:  # what libraries raise for values that are no array has no common kind
+    except Exception:  # what libraries raise for values that are not an array has no common kind
         return content
 
 

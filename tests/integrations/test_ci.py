@@ -12,8 +12,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.shell_completion import ShellComplete
 
 import fairdsl
+from fairdsl.cli.app import cli
 from fairdsl.cli.gate import Gate
 from fairdsl.integrations import pytest_plugin
 from fairdsl.integrations.notebook import fair
@@ -99,6 +101,21 @@ def step(name: str) -> str:
     found = re.search(rf"- id: {name}\n.*?run: \|\n(.*?)\n    - ", text, re.DOTALL)
     assert found is not None
     return re.sub(r"^ {8}", "", found[1], flags=re.MULTILINE)
+
+
+def test_a_shell_completes_a_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "baseline.json").touch()
+    (tmp_path / "data.csv").touch()
+    (tmp_path / "reports").mkdir()
+    monkeypatch.chdir(tmp_path)
+    complete = ShellComplete(cli, {}, "fairdsl", "_FAIRDSL_COMPLETE")
+
+    def offered(begun: str) -> list[str]:
+        return [item.value for item in complete.get_completions(["check", "x.fair", "--fail-on"], begun)]
+
+    assert offered("") == ["violated", "unknown", "worse-than="]
+    assert offered("worse-than=") == ["worse-than=baseline.json", "worse-than=reports/"]
+    assert offered("worse-than=base") == ["worse-than=baseline.json"]
 
 
 def test_the_step_of_the_action(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class Drawing:
     tensors: list[Tensor] = field(default_factory=list)
     results: list[Tensor] = field(default_factory=list)  # what a node gives, and no other may read
     inputs: list[tuple[Tensor, list[Any]]] = field(default_factory=list)
-    kinds: dict[str, Any] = field(default_factory=dict)  # of outputs that are no tensors
+    kinds: dict[str, Any] = field(default_factory=dict)  # of outputs that are not tensors
 
     def chance(self, share: float = 0.5) -> bool:
         return bool(self.rng.random() < share)
@@ -109,7 +109,7 @@ class Drawing:
         return found[-1] if self.chance(0.3) else self.one_of(found)
 
     def number(self, dtypes: Sequence[str] = FLOATS, **wanted: Any) -> Tensor:
-        """A tensor of numbers that are no classes; ``rank`` as well as fields may be asked for."""
+        """A tensor of numbers that are not classes; ``rank`` as well as fields may be asked for."""
         rank = wanted.pop("rank", None)
 
         def fits(tensor: Tensor) -> bool:

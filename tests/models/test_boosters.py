@@ -27,7 +27,7 @@ from tests.models.model_files import SPAN, declaration
 
 FILES = Path(__file__).parent / "booster_files"
 ANSWERS = json.loads((FILES / "answers.json").read_text())
-#: In another order than that of training, with codes that are no positions there.
+#: In another order than that of training, with codes that are not positions there.
 JOBS = {"teacher": 3, "baker": 0, "clerk": 8, "self-employed": 1, "nurse": 5}
 ATTRIBUTES = (
     Attribute(name="income", type=Real(low=Fraction(0), high=Fraction(250))),
@@ -161,12 +161,12 @@ REFUSED: dict[str, tuple[str, Callable[[str], str], str]] = {
     "a tree that is a circle": (
         "xgboost.json",
         lambda t: t.replace('"left_children":[1', '"left_children":[0', 1),
-        "no tree",
+        "not a tree",
     ),
     "a document without trees": (
         "xgboost.json",
         lambda t: json.dumps({"learner": {"objective": json.loads(t)["learner"]["objective"]}}),
-        "no whole model",
+        "not a whole model",
     ),
     "statistics of categories": (
         "catboost_categories.json",

@@ -172,7 +172,7 @@ def test_pinned_digests(tmp_path: Path) -> None:
     assert any(digest in note for note in problem.notes)
     (malformed,) = found(lambda: load(path, sha256=digest[:-1]))
     assert malformed.code == "E0507"
-    assert malformed.title.endswith("is pinned by something that is no SHA-256")
+    assert malformed.title.endswith("is pinned by something that is not a SHA-256")
     assert malformed.primary is not None
     assert malformed.primary.text == "a SHA-256 is 64 hexadecimal digits"
     other = saved(network(LINE, {"w": np.ones((3, 1))}), tmp_path, "other.onnx")

@@ -230,7 +230,7 @@ def test_weights_are_the_stored_float32(tmp_path: Path) -> None:
 
 
 def test_attributes_that_are_left_out_are_float32_too(tmp_path: Path) -> None:
-    """0.01 is no float32 number: written out or left out, the file multiplies with the one next to it."""
+    """0.01 is not a float32 number: written out or left out, the file multiplies with the one next to it."""
     slopes = []
     for number, attributes in enumerate(({}, {"alpha": 0.01})):
         path = saved(network([node("LeakyRelu", ["x"], ["y"], **attributes)], {}), tmp_path, f"{number}.onnx")

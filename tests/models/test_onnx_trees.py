@@ -73,7 +73,7 @@ def agreed(model: Model, rows: np.ndarray[Any, Any] = ROWS) -> list[int]:
 @given(forest=forests(), average=st.booleans(), base=st.sampled_from([None, 0.5]))
 def test_regressors(forest: list[Tree], average: bool, base: float | None, tmp_path_factory: Any) -> None:
     if average and len(forest) == 3:
-        forest = forest[:2]  # a third of a sum is no float: compared below
+        forest = forest[:2]  # a third of a sum is not a float: compared below
     settings_: dict[str, Any] = {"aggregate_function": "AVERAGE" if average else "SUM"}
     if base is not None:
         settings_["base_values"] = [base]
@@ -276,7 +276,7 @@ REFUSED: dict[str, tuple[list[Any], tuple[str, ...], str]] = {
     "shared": ([changed(FOUR, nodes_falsenodeids=[2, 0, 3, 0])], ("y",), "below two others"),
     "shared, and one left over": ([changed(PLAIN, nodes_falsenodeids=[2, 0, 3, 0, 0])], ("y",), "below two others"),
     "infinite": ([changed(PLAIN, target_weights=[float("inf"), 0.0, 0.0])], ("y",), "number inf"),
-    "vote inside": ([changed(PLAIN, target_nodeids=[0, 3, 4])], ("y",), "is no leaf"),
+    "vote inside": ([changed(PLAIN, target_nodeids=[0, 3, 4])], ("y",), "is not a leaf"),
     "one class": ([classifier([SMALL], (0,))], ("label", "scores"), "two or more classes"),
     "stacked": (
         [regressor([SMALL], "x", "z"), node("Relu", ["z"], ["r"]), regressor([SINGLE], "r")],
@@ -351,7 +351,7 @@ def test_casts_to_integers_need_integers(tmp_path: Path) -> None:
 
 
 def test_codes_of_reals_are_not_looked_up_by_their_whole_part(tmp_path: Path) -> None:
-    """A runtime casts 0.7 to 0 and finds the category 0, so an encoder of reals is no table of equalities."""
+    """A runtime casts 0.7 to 0 and finds the category 0, so an encoder of reals is not a table of equalities."""
     model = tree_file(PIPELINES["one hot of all that may be filled in"], ("y",))
     model.graph.initializer.append(numpy_helper.from_array(np.array([1, -1], dtype=np.int64), "shape"))
     with pytest.raises(DiagnosticError, match="OneHotEncoder"):

@@ -26,7 +26,7 @@ JOBS = ("clerk", "nurse", "self-employed", "none of these")
 
 
 def category(*names: str) -> Category:
-    """Codes that are no positions, and do not rise with the names."""
+    """Codes that are not positions, and do not rise with the names."""
     return Category(values=tuple(CategoryValue(name=name, code=7 - 2 * i) for i, name in enumerate(names)))
 
 

@@ -189,7 +189,7 @@ def test_gaps_between_individuals_that_the_machine_cannot_tell_apart() -> None:
 @pytest.mark.parametrize("kernel", [Kernel.RBF, Kernel.POLY, Kernel.SIGMOID])
 @pytest.mark.parametrize("count", [30, 2000])
 def test_neighbours_are_evaluated_from_what_they_are_around(kernel: Kernel, count: int) -> None:
-    """Steps in one feature, scaled; and rows that are no step at all, for which the centres are of no use."""
+    """Steps in one feature, scaled; and rows that are not a step at all, for which the centres are of no use."""
     rng = np.random.default_rng(7)
     vectors = rng.integers(0, 9, (count, 4)).astype(float)
     vectors[::3] = vectors[1::3][: len(vectors[::3])]  # some come twice

@@ -34,7 +34,7 @@ def test_mask_is_the_predicate_row_by_row(data) -> None:
 @pytest.mark.parametrize(
     ("predicate", "value", "expected"),
     [
-        # 2**53 * 3 + 1 is no float64 and overflows nothing in int64.
+        # 2**53 * 3 + 1 is not a float64 and overflows nothing in int64.
         (linear({0: 3}, "=", 3 * 2**53), 2**53, True),
         (linear({0: 3}, ">", 3 * 2**53 - 1), 2**53, True),
         # Beyond int64: Python integers.

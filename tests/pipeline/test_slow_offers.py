@@ -78,7 +78,7 @@ def test_others_answer(problem: Problem, slow: Callable[[Problem], Offer], monke
 def test_where_nobody_else_decides_the_time_is_up(
     problem: Problem, backend: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is no refusal: with more time there may be an answer."""
+    """It is not a refusal: with more time there may be an answer."""
     registry(monkeypatch, slow=looking)
     with until(Deadline.within(0.4), grace=0.1) as scope:
         negotiate(problem, backend=backend)

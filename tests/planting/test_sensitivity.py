@@ -85,7 +85,7 @@ def test_what_is_said_to_be_caught_is_and_nothing_else(found: Sensitivity) -> No
         assert set(one.caught_by) == truly_caught(one)
         assert one.fate is (Fate.CAUGHT if one.caught_by else Fate.SURVIVED)
         assert not one.undecided
-    # A proxy of little strength is what nobody would have seen, and it is no accident that `blind` never sees one.
+    # A proxy of little strength is what nobody would have seen, and it is not an accident that `blind` never sees one.
     assert [one.kind for one in found.of_fate(Fate.SURVIVED)] == [Kind.PROXY, Kind.PROXY]
     assert found.exit_code.value == 1
 
@@ -122,7 +122,7 @@ def test_the_command_says_so_and_ends_with_it(found: Sensitivity) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--group", "sex=woman"], "`woman` is no value of group.sex; there are female, male"),
+        (["--group", "sex=woman"], "`woman` is not a value of group.sex; there are female, male"),
         (["--group", "hours=part_time"], "there is no protected attribute called `hours`"),
         (["--strength", "120%"], "`120%` is not"),
         (["--property", "blnd"], "there is no property called `blnd`"),

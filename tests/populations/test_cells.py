@@ -59,7 +59,7 @@ def test_reals_lie_in_one_cell_each_and_cuts_separate_them(cuts: set[Cut], value
 
 
 def test_a_number_equal_to_an_edge_as_it_is_written() -> None:
-    """0.3 and 0.7 are no float64: the nearest ones lie below and above them, and are other numbers."""
+    """0.3 and 0.7 are not float64: the nearest ones lie below and above them, and are other numbers."""
     for text in ("0.1", "0.3", "0.7"):
         edge, near = Fraction(text), Fraction(float(text))
         below = cells_between(Fraction(0), Fraction(1), [Cut(edge)], Inside.UNKNOWN, whole=False)
@@ -295,7 +295,7 @@ def test_cells_in_words(cell: Cell, attribute: Attribute, text: str) -> None:
 
 
 def test_ends_of_bins_can_be_read() -> None:
-    """A threshold of float32, and the float64 after it: the shortest decimals that name the two; 1/3 is no float64."""
+    """A threshold of float32, and the float64 after it: the shortest decimals of both; 1/3 is not a float64."""
     threshold = Fraction(float(np.float32(39.3)))
     first, second = cells_between(
         Fraction(0), Fraction(1000, 3), [Cut(threshold, after=True)], Inside.UNKNOWN, whole=False

@@ -1,4 +1,4 @@
-"""Laws written by hand: what they are on cells, and what is said where they are no law."""
+"""Laws written by hand: what they are on cells, and what is said where they are not a law."""
 
 from __future__ import annotations
 

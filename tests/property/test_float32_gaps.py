@@ -58,7 +58,7 @@ def test_enumeration_says_whether_float32_agrees(stand_in) -> None:
     stand_in(lambda row: int(row[1] > 4.5 or (row[0] == 0 and row[1] == 4)))
     apart = ask(ENGINES[0], asked)
     assert isinstance(agreeing, Holds)
-    # What holds of the exact model only is no proof about the file that runs.
+    # What holds of the exact model only is not a proof about the file that runs.
     assert isinstance(apart, Unknown)
     assert apart.reason is Reason.NUMERIC_GAP
     assert [(pair.replay.exact, pair.replay.float32) for pair in apart.witnesses] == [(False, True)]

@@ -59,7 +59,7 @@ def test_a_removed_unit_is_zero(cut: tuple[tuple[Layer, ...], dict[int, tuple[in
 @pytest.mark.parametrize(
     ("units", "why"),
     [
-        ({1: (0,)}, "no hidden layer"),
+        ({1: (0,)}, "not a hidden layer"),
         ({0: (3,)}, "units 0 to 2"),
         ({0: (2,)}, "not active"),
         ({0: (0, 1, 2)}, "not active"),

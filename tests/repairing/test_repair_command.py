@@ -162,7 +162,7 @@ def test_of_a_module_its_own_functions_are_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        ("", "no estimator of scikit-learn"),
+        ("", "not an estimator of scikit-learn"),
         ("def export(estimator, path): pass", "wrote nothing"),
         ("def export(estimator, path): raise KeyError('weights')", "`export` raised KeyError"),
     ],

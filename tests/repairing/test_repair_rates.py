@@ -173,7 +173,7 @@ def repaired(**options: Any) -> RepairedRates:
 def test_a_recipe_that_cannot_be_is_told_and_the_others_go_on() -> None:
     found = repaired(estimator=Weighing)
     assert [each.recipe for each in found.candidates] == ["", "reweighing", "thresholds"]
-    assert found.candidates[2].detail == "the model's file is no ONNX file"
+    assert found.candidates[2].detail == "the model's file is not an ONNX file"
     assert found.best is found.candidates[1]
     assert len(found.best.weights) == 4
     # What is measured on new rows is what counting comes to there.
@@ -254,7 +254,7 @@ def test_what_the_command_prints() -> None:
     assert lines[3] == "    asked      1  require impact_ratio >= 80%"
     assert lines[5].split() == ["recipe", "1", "accuracy"]
     assert lines[6].endswith("the first")
-    assert lines[8] == "    thresholds    failed: the model's file is no ONNX file"
+    assert lines[8] == "    thresholds    failed: the model's file is not an ONNX file"
     assert result.exit_code == (0 if lines[7].endswith("better") else 3)
     assert Path("out/report.txt").read_text(encoding="utf-8").splitlines() == lines[:-1]
 

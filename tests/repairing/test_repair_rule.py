@@ -63,7 +63,7 @@ def test_equal_exact_rates_leave_it_to_the_rows() -> None:
     assert judged(best, measured("1/10", "1/10", unfair=9), allowed(best)) is Choice.AS_FAIR
     assert judged(best, measured("1/10", "1/10", correct=81), allowed(best)) is Choice.AS_FAIR
     assert judged(best, best, allowed(best)) is Choice.NOT_FAIRER
-    # Equal intervals of samples are no equal rates.
+    # Equal intervals of samples are not equal rates.
     assert judged(BEST, measured("1/10", "2/10", sampled=500, correct=81), allowed()) is Choice.NOT_TOLD_APART
 
 

@@ -83,7 +83,7 @@ def test_ratios_are_always_ratios() -> None:
     "text", ["0.9", "0.1", "-0.05", "9.37", "0.00001", "3", "-12", "1/3", "22/7", "0.0009765625", "1/1000000000000"]
 )
 def test_numbers_are_shown_as_a_spec_writes_them(text: str) -> None:
-    """0.9 is no float64, and a decimal all the same."""
+    """0.9 is not a float64, and a decimal all the same."""
     assert show_number(F(text)) == text
 
 

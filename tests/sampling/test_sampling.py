@@ -155,7 +155,7 @@ def test_an_estimate_is_made_only_where_one_is_asked_for() -> None:
     whole = Sampling().offer(replace(asked(), quantity=Quantity.HOLDS))
     assert isinstance(whole, Refusal)
     assert "everybody" in whole.why
-    # Bounds of unknown width are no answer to a demand for precision.
+    # Bounds of unknown width are not an answer to a demand for precision.
     assert isinstance(Intervals().offer(asked()), Refusal)
     assert isinstance(Intervals().offer(exact), Offer)
     enormous = Sampling().offer(asked("1/1000000"))

@@ -49,6 +49,6 @@ def mistake(problem: Problem, caught: Caught, truth: Truth) -> str | None:
     """What is wrong with the finds, if anything: no violation, or a unit twice."""
     pairs = pairs_of(caught)
     real = set(truth.violations)
-    false = next((f"{pair} is no violation" for pair in pairs if pair not in real), None)
+    false = next((f"{pair} is not a violation" for pair in pairs if pair not in real), None)
     units = [unit_of(problem.question, a, b) for a, b in pairs]
     return false or ("a unit is counted twice" if len(set(units)) < len(units) else None)

@@ -170,7 +170,7 @@ def test_outcomes_without_scores_have_no_line_for_scores(tmp_path: Path) -> None
 
 
 def test_answers_that_change_with_the_batch_do_not_count(tmp_path: Path) -> None:
-    """Whoever is decided otherwise when asked again is no find: it is a gap."""
+    """Whoever is decided otherwise when asked again is not a find: it is a gap."""
 
     def crowded(people: Mapping[str, Any]) -> Any:
         level = blind(people)

@@ -120,7 +120,7 @@ def test_a_hunt_that_meets_gaps_only_finds_nothing(stand_in) -> None:
 
 @pytest.mark.parametrize(("relation", "found"), [(Relation.LE, False), (Relation.LT, True)])
 def test_a_gap_of_exactly_the_limit(relation: Relation, found: bool) -> None:
-    """One third is no float: the gap is the limit exactly, which only rational arithmetic tells."""
+    """One third is not a float: the gap is the limit exactly, which only rational arithmetic tells."""
     gap = ScoreGap(relation=relation, limit=Fraction(1, 3))
     asked = problem(domain(sex=BOOLEAN, age=integer(0, 9)), score(["1/3", "1/7"]), 0, demand=gap)
     assert len(caught_by("portfolio", asked).pairs) == (10 if found else 0)
@@ -135,7 +135,7 @@ def test_a_gap_of_the_deployed_scores_has_its_own_limit(stand_in) -> None:
 
 
 def test_relaxed_reals_stay_within_the_relaxation_exactly() -> None:
-    """A tenth is no float: no find is a rounding error too far away."""
+    """A tenth is not a float: no find is a rounding error too far away."""
     people = domain(sex=BOOLEAN, rate=real(0, 1), size=integer(0, 3))
     asked = problem(
         people,

@@ -203,7 +203,7 @@ def test_representatives_in_words_in_json_and_in_the_table(tmp_path: Path) -> No
 
 
 def test_a_pair_in_no_box_has_an_empty_cell(spec: Path, tmp_path: Path) -> None:
-    """Ages from 51 or so to 90, a real rate: a box leaves some out, and the score is no tree."""
+    """Ages from 51 or so to 90, a real rate: a box leaves some out, and the score is not a tree."""
     output = tmp_path / "pairs.csv"
     result = run(spec, "--count", "300", "--representatives", "1", "--near", "cohort", "--json", "-o", output)
     said = json.loads(result.stdout)

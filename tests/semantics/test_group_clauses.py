@@ -275,7 +275,7 @@ INFLUENCES = {
     "what makes the groups": "  measure influence of (age, sex) on impact_ratio # error: E0413",
     "no range": "  measure influence of income on impact_ratio # error: E0302",
     "a range that runs backwards": "  measure influence of income in 9 .. 3 on impact_ratio # error: E0301",
-    "a range of what is no number": "  measure influence of race in 0 .. 1 on impact_ratio # error: E0302",
+    "a range of what is not a number": "  measure influence of race in 0 .. 1 on impact_ratio # error: E0302",
     "a range beyond what is declared": "  measure influence of age in 20 .. 1000 on impact_ratio # error: E0204",
     "a range of parts": "  measure influence of age in 20.5 .. 30 on impact_ratio # error: E0308",
     "twice": "  measure influence of (age, age) on impact_ratio # error: E0201",

@@ -1,4 +1,4 @@
-"""A label is the true outcome: it is no input, and a score that reads it is told so."""
+"""A label is the true outcome: it is not an input, and a score that reads it is told so."""
 
 from __future__ import annotations
 

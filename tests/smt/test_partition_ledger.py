@@ -73,7 +73,7 @@ def test_violations_of_an_earlier_run_are_replayed(tmp_path) -> None:
     lines[place] = json.dumps(forged)
     path.write_text("\n".join(lines) + "\n")
     again = ran(path, resume=True)
-    # What it says is no violation, so the partition is asked again.
+    # What it says is not a violation, so the partition is asked again.
     assert again.evidence.coverage.decided.count == 3
     assert keys(path).count(forged["partition"]) == 2
     assert all(witness.a.point != witness.b.point for witness in again.witnesses)

@@ -82,7 +82,7 @@ def test_one_version_alone_settles_the_question() -> None:
 
 @pytest.mark.parametrize("age", ["49.0", "4.9e1", "48.6", "49.3", "+49", "49"])
 def test_points_near_a_pair_become_the_pair(age: str) -> None:
-    """The files are about reals: 48.6 years is no age, and 49 is looked at."""
+    """The files are about reals: 48.6 years is not an age, and 49 is looked at."""
     encoding = VnnLib()
     found = [
         encoding.recover(PEOPLE, VNN, {file: encoding.answer(f"sat\n((X_0 {age})\n(Y_0 0.0)\n(Y_1 1))", {})})

@@ -177,10 +177,10 @@ def test_the_text_that_is_written() -> None:
         ),
         clauses=((1, -2), ()),
         names={3: "a\nname", 1: "sex"},
-        comments=("what it\nis about", "name 3 is no name", ""),
+        comments=("what it\nis about", "name 3 is not a name", ""),
     )
     assert sdimacs_of(asked) == (
-        "c what it\nc is about\nc # name 3 is no name\nc\nc name 1 sex\nc name 3 a name\n"
+        "c what it\nc is about\nc # name 3 is not a name\nc\nc name 1 sex\nc name 3 a name\n"
         "p cnf 6 2\ne 2 1 0\nr 0.00001 3 4 0\na 5 0\n1 -2 0\n0\n"
     )
 

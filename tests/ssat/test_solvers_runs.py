@@ -58,7 +58,7 @@ def test_float32_probabilities_are_allowed_for(tmp_path: Path) -> None:
 
 
 def test_trap_22_duplicates_silence_and_crashes_are_no_numbers(tmp_path: Path) -> None:
-    """Solvers that answer duplicated clauses wrongly are given none, and no answer is no value."""
+    """Solvers that answer duplicated clauses wrongly are given none, and no answer is not a value."""
     clauses = ((1, -2), (3, -1), (1, -2), (-2, 1), (1, 1, -2), (2, -2, 3))
     prefix = (Bound(1, E), Bound(2, R, Fraction(3, 4)), Bound(3, R, Fraction(9, 10)))
     instance = Instance(variables=3, prefix=prefix, clauses=clauses)

@@ -264,7 +264,7 @@ def test_the_extreme_groups_say_what_all_of_them_do(metric: Metric) -> None:
 
 
 def test_trap_19_small_probabilities_and_empty_groups_are_what_they_are() -> None:
-    """A chance of one in a million is no thousandth, and nobody's rate is no number."""
+    """A chance of one in a million is not a thousandth, and nobody's rate is not a number."""
     million = F(1, 10**6)
     found = value(asked(flags(F(1, 2), million), rule(builders.member(1, 1)), 0, metric="acceptance_rate"))
     assert {(rate.low, rate.high) for rate in found.rates} == {(million, million)}

@@ -137,7 +137,7 @@ def test_every_relation_at_a_tie(relation: Relation) -> None:
 
 
 def test_trap_14_values_of_an_attribute_exclude_each_other() -> None:
-    """Trap 14: one-hot indicators of an attribute are no independent coins."""
+    """Trap 14: one-hot indicators of an attribute are not independent coins."""
     job = Category(values=tuple(CategoryValue(name=name, code=code) for code, name in enumerate("xyz")))
     law = network(
         (Attribute(name="A", type=Boolean()), Attribute(name="job", type=job)),

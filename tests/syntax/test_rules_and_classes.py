@@ -17,7 +17,7 @@ from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.tree import properties
 from fairdsl.syntax.words import CHAINED
 
-#: What the builder makes of rules that are no classes, and of the tokens that something is made of.
+#: What the builder makes of rules that are not classes, and of the tokens that something is made of.
 MADE: dict[str, tuple[type, ...]] = {
     "literal": (tree.Number,),
     "number": (tree.Number,),

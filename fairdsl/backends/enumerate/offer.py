@@ -45,7 +45,7 @@ def offer(problem: Problem) -> Offer | Refusal:
         if not isinstance(values, Finite):
             return Refusal(why=f"`{attribute.name}` is real-valued", span=attribute.span)
         if not Grid.representable(values):
-            return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
+            return Refusal(why=f"`{attribute.name}` has values that are not float64 numbers", span=attribute.span)
     points = count_points(sets)
     most = MOST_POINTS if problem.population is None else MOST_WEIGHED
     if points is None or points > most:

@@ -130,7 +130,7 @@ def _checked_in_float32(
     breaking: Kept | None,
     budget: Budget,
 ) -> Verdict:
-    """What holds of the exact model but not of the file as it runs is no proof of fairness: a numeric gap."""
+    """What holds of the exact model but not of the file as it runs is not a proof of fairness: a numeric gap."""
     if not isinstance(verdict, Holds) or unshared is None or not unshared.any():
         return verdict
     deployed = census.as_deployed

@@ -166,4 +166,4 @@ def atom_test(atom: Predicate, axes: Sequence[Axis], place: Mapping[int | None, 
                 return _RealMemberTest(position, values, axes)
             return _MemberTest(position, axis.among(values), len(axes))
         case _:
-            raise TypeError("connectives are no atoms")
+            raise TypeError("connectives are not atoms")

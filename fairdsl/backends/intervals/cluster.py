@@ -80,13 +80,13 @@ def _connected(address: str) -> Client:
         _knock(address)
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
-        reason = "nobody answers there" if isinstance(error, OSError | TimeoutError) else "it is no address"
+        reason = "nobody answers there" if isinstance(error, OSError | TimeoutError) else "it is not an address"
         raise DiagnosticError(errors.no_cluster(address, reason)) from error
     return client
 
 
 def _knock(address: str) -> None:
-    """ValueError for what is no address, OSError where nobody answers.
+    """ValueError for what is not an address, OSError where nobody answers.
 
     A client would wait for ever for the first word of whoever listens there and says none, and one that was never
     connected writes of its own mistakes to the error stream.

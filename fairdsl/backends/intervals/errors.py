@@ -1,4 +1,4 @@
-"""What jobs say: files that are no jobs, results that do not fit, clusters that do not answer."""
+"""What jobs say: files that are not jobs, results that do not fit, clusters that do not answer."""
 
 from __future__ import annotations
 

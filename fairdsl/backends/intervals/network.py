@@ -27,7 +27,7 @@ __all__ = ["Decision", "FirstLayer", "decision_of", "moving_reads"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ObjectArray = NDArray[Any]
-#: Owners of indicators that depend on no attribute, and of inputs that are no indicators or not weighed.
+#: Owners of indicators that depend on no attribute, and of inputs that are not indicators or not weighed.
 _CONSTANT, _NOBODY = -1, -2
 
 

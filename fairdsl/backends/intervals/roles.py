@@ -94,7 +94,7 @@ def roles_of(problem: Problem) -> Roles | Refusal:
         return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
     rule = problem.model.rule
     if isinstance(rule, ByThreshold) and rule.relation in (Relation.EQ, Relation.NE):
-        return Refusal(why="the decision is no half-line of the score", span=problem.model.span)
+        return Refusal(why="the decision is not a half-line of the score", span=problem.model.span)
     sets = narrow(problem.domain, pair.target)
     inputs = _inputs(problem.model, sets)
     if isinstance(inputs, Refusal):

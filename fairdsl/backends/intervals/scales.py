@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 #: Bins of an ordered attribute with many values.
 _BINS = 64
-#: How much denser than on average a part must be to say anything: nearly the whole domain is no region.
+#: How much denser than on average a part must be to say anything: nearly the whole domain is not a region.
 _DENSER = 1.5
 
 
@@ -92,7 +92,7 @@ def divergence(mass: Floats, volume: Floats) -> Floats:
 
 
 def scale_of(column: int, axis: Axis, domain: Domain, boxes: Sequence[OpenBox]) -> Scale | None:
-    """The bins of an axis; None for what is no attribute, and for attributes with a single position."""
+    """The bins of an axis; None for what is not an attribute, and for attributes with a single position."""
     if axis.attribute is None or axis.size == 1:
         return None
     ordered = isinstance(domain.attributes[axis.attribute].type, Integer | Real)

@@ -40,7 +40,7 @@ _SOLVER = "the interval refinement"
 def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved:
     """Refine the part ``how.shard`` until the budget ends; save it at every checkpoint.
 
-    Raises DiagnosticError for a file that is no job, for ``resume`` without an earlier result, and for an
+    Raises DiagnosticError for a file that is not a job, for ``resume`` without an earlier result, and for an
     earlier result without ``resume``.
     """
     job, budget = read_job(path), how.budget

@@ -103,7 +103,7 @@ def _of_model(problem: Problem, pair: Pair) -> Refusal | None:
     weighed = model.layers[0].weight.nonzero
     for position in leaves.others.tolist():
         if not isinstance(model.inputs[position], IndicatorInput) and weighed[:, position].any():
-            return Refusal(why="the model weighs numbers, it is no tree", span=model.span)
+            return Refusal(why="the model weighs numbers, it is not a tree", span=model.span)
     lone = [model.inputs[position] for position in _indicators(model, leaves)]
     tests = leaves.ensemble.different
     tests += [item.predicate for item in lone if isinstance(item, IndicatorInput)]
@@ -132,7 +132,7 @@ def _of_domain(problem: Problem, pair: Pair) -> Refusal | None:
         if unbounded and problem.quantity is not Quantity.HOLDS:
             return Refusal(why=f"`{attribute.name}` is unbounded, so it has no volume", span=attribute.span)
         if isinstance(values, Finite) and not Grid.representable(values):
-            return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
+            return Refusal(why=f"`{attribute.name}` has values that are not float64 numbers", span=attribute.span)
     count = prod(len(cuts[index].parts) for index in pair.differ)
     tests = Leaves.of(problem.model).ensemble.shape.nodes
     if count > (_ASSIGNMENTS if _all_compared(pair) else _ASSIGNMENTS // 16) or count * tests > _ANSWERS:

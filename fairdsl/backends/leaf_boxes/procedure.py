@@ -55,7 +55,7 @@ class LeafBoxes:
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
-        """Refuses models that are no trees, relaxations, conditions on pairs, tests on several attributes."""
+        """Refuses models that are not trees, relaxations, conditions on pairs, tests on several attributes."""
         from fairdsl.backends.leaf_boxes.lowering import is_large, refusal_of
 
         if (refusal := refusal_of(problem)) is not None:

@@ -146,7 +146,7 @@ def width_of(distribution: Distribution, keys: Sequence[int]) -> int:
 
 
 def _order(distribution: Distribution, keys: Sequence[int]) -> list[int]:
-    """The columns that are no keys, in the order in which they are summed out."""
+    """The columns that are not keys, in the order in which they are summed out."""
     return [column for column, _ in _eliminated(distribution, keys)]
 
 

@@ -134,7 +134,7 @@ def refusal_of_people(problem: Problem, subjects: Iterable[Subject]) -> Refusal 
                 why = f"`{attribute.name}` has values that cannot be listed, and the model is only evaluated"
                 return Refusal(why=why, span=attribute.span)
             if box and not Grid.representable(Finite(attribute.values)):
-                return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
+                return Refusal(why=f"`{attribute.name}` has values that are not float64 numbers", span=attribute.span)
         if (count := _people(subject)) > _MOST:
             why = f"the model is only evaluated, and there are {count:,} people to decide; the limit is 2^22"
             return Refusal(why=why, span=model.span)

@@ -1,7 +1,7 @@
 """Boxes of few individuals: each is decided exactly, and its mass counted.
 
 Atoms whose inside is not known count for the lower bound only if all of their values agree, and for the upper bound if
-one of them does. Where a value is no float64, a decision is taken in rational arithmetic, one individual at a time.
+one of them does. Where a value is not a float64, a decision is taken in rational arithmetic, one individual at a time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Decided:
 class Individuals:
     """Decides all individuals of small boxes."""
 
-    #: Individuals at most, and where values are no floats.
+    #: Individuals at most, and where values are not floats.
     _MOST, _MOST_EXACT = 1024, 64
 
     def __init__(self, model: Model, condition: Predicate, axes: Mapping[int, Axis], width: int) -> None:
@@ -62,7 +62,7 @@ class Individuals:
         self._settled = settling(model)
         #: A black box is given the attributes of its domain, and nothing beside them.
         self._given = len(model.opaque.domain.attributes) if isinstance(model.opaque, BlackBox) else width
-        #: By column, before each atom: values listed, atoms without a list, atoms with values that are no floats.
+        #: By column, before each atom: values listed, atoms without a list, atoms with values that are not floats.
         self._before = {
             column: (
                 _before([len(atom.values or ()) for atom in axis.atoms]),

@@ -33,7 +33,7 @@ _NO, _OPEN, _YES = (0,), (1,), (2,)
 
 
 class LargeError(Exception):
-    """The scores are no whole numbers of a size that is computed with."""
+    """The scores are not whole numbers of a size that is computed with."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,7 @@ def adds_trees(subject: Subject) -> bool:
 
 
 class TreeBounds:
-    """Bounds of one model's event; LargeError where its scores are no whole numbers of a size to compute with."""
+    """Bounds of one model's event; LargeError where its scores are not whole numbers of a size to compute with."""
 
     #: Times the effort of a box.
     of_a_box = 1.0

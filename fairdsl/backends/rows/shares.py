@@ -195,7 +195,7 @@ def _shares(judged: _Judged, name: str, evidence: Evidence) -> Shares:
     counts = [marks.shares for marks in judged.marks.values()]
     fair, unfair = min(count for count, _ in counts), min(count for _, count in counts)
     estimate = None
-    if judged.all_seen:  # the first rows of a file are no random ones
+    if judged.all_seen:  # the first rows of a file are not random ones
         low, _ = clopper_pearson(fair, total, float(_CONFIDENCE))
         _, high = clopper_pearson(total - unfair, total, float(_CONFIDENCE))
         estimate = Estimate(sampled=total, unfair=unfair, low=low, high=high, confidence=_CONFIDENCE)

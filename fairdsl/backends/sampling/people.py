@@ -218,7 +218,7 @@ class _Inside:
         points = self._first.at(cells)
         if Scaled.of_floats(self._first.floats).fractions == self._first.fractions:
             return found
-        # Some single value is no float: the others are taken as exactly the floats that they are.
+        # Some single value is not a float: the others are taken as exactly the floats that they are.
         numbers = [
             Fraction(value) if self._cells[cell].inside is Inside.UNIFORM else exact
             for value, cell, exact in zip(found.tolist(), cells.tolist(), points.fractions, strict=True)

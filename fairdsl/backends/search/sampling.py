@@ -71,7 +71,7 @@ class Column:
             return np.asarray(np.where(nearer, self.listed[before], self.listed[after]), dtype=np.float64)
         if self.whole:
             rounded = np.rint(wanted)
-        else:  # beyond the range of float32 its last number: infinity is no value
+        else:  # beyond the range of float32 its last number: infinity is not a value
             rounded = np.clip(wanted, -_GREATEST, _GREATEST).astype(np.float32).astype(np.float64)
         return np.asarray(np.clip(rounded, self.low, self.high), dtype=np.float64)
 

@@ -209,7 +209,7 @@ class _Script:
             return f"p{term.model}.{letter}"
         if isinstance(term, Score):
             return self._score(term, variable)
-        assert isinstance(term, Decision), "how sure a model is, is no number of a sum"
+        assert isinstance(term, Decision), "how sure a model is, is not a number of a sum"
         outcome, found = self._outcome(term.model, letter), terms.rational(Fraction(term.ranks[-1]))
         for place in reversed(range(len(term.ranks) - 1)):
             found = f"(ite (= {outcome} {place}) {terms.rational(Fraction(term.ranks[place]))} {found})"

@@ -44,7 +44,7 @@ _EXPLAINED = re.compile(r"unknown\s*\(([A-Z_]{1,40})\)\Z")
 _REASONS = {"TIMEOUT": "timeout", "MEMOUT": "out of memory"}
 #: What a solver leaves behind that was killed, by a deadline for example.
 _NOTHING = "the output is empty, as that of a solver that was stopped"
-#: Deeper nesting than this is no answer to a script of ours.
+#: Deeper nesting than this is not an answer to a script of ours.
 _DEEPEST = 100
 
 Expression = str | list["Expression"]
@@ -56,7 +56,7 @@ Pairs = Callable[[str, Answer], Iterable[tuple[Point, Point]]]
 def parse_answer(output: str) -> Answer:
     """What an SMT-LIB solver printed for a script of ours; total.
 
-    The status stands alone on its line; two that differ are no answer. Behind `sat` come the values, as
+    The status stands alone on its line; two that differ are not an answer. Behind `sat` come the values, as
     ``get-value`` prints them, or ``get-model``.
     """
     lines = output.splitlines()

@@ -79,7 +79,7 @@ def _assumed(instance: Instance, assumptions: Iterable[int]) -> list[int]:
         inner -= {bound.variable for bound in next(instance.blocks)[1]}
     for literal in literals:
         if not 1 <= abs(literal) <= instance.variables or abs(literal) in inner:
-            raise ValueError(f"{literal} is no literal of the outermost existential block")
+            raise ValueError(f"{literal} is not a literal of the outermost existential block")
         if -literal in literals:
             raise ValueError(f"{literal} is assumed true and false")
     return literals

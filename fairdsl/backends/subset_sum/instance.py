@@ -29,7 +29,7 @@ from fairdsl.verdict import Refused, Unknown, Value
 
 __all__ = ["Instance", "Law", "answered", "instance_of"]
 
-#: Ranges are cut into so many parts where they have to be; such tasks are no instances.
+#: Ranges are cut into so many parts where they have to be; such tasks are not instances.
 _PARTS = 16
 
 
@@ -37,7 +37,7 @@ _PARTS = 16
 class Law:
     """A task with the names of its axes; ``kept`` are the axes of the keys, in the keys' order.
 
-    ``summed`` are the names of the normal columns, which are no axes: their sum is the task's remainder.
+    ``summed`` are the names of the normal columns, which are not axes: their sum is the task's remainder.
     """
 
     task: Task
@@ -107,7 +107,7 @@ def _law(of: WeightedSum) -> Law | Refusal:
     if task.remainder is not None and not isinstance(task.remainder, NormalSum):
         return Refusal(why="a long range of numbers weighs in the score, and has no finite list of values")
     if any(table.column is not None and not table.exact for table in task.chances):
-        return Refusal(why="a condition or indicator reads a normal column: its probabilities are no rational numbers")
+        return Refusal(why="a condition or indicator reads a normal column: its probabilities are not rational numbers")
     names = {axis: of.network.columns[axis].name for axis in task.sizes}
     summed = tuple(column.name for axis, column in enumerate(of.network.columns) if axis not in task.sizes)
     return Law(task=task, names=names, kept=of.keys, summed=summed)

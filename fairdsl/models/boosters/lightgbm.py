@@ -89,7 +89,7 @@ def _categories(
         return {}
     infos = head["feature_infos"].split()
     ranged = [place for place in range(len(names)) if not infos[place].startswith("[")]
-    # A column that is constant is no feature at all, and then nothing says to which column a list belongs.
+    # A column that is constant is not a feature at all, and then nothing says to which column a list belongs.
     if len(ranged) != len(listed) or any(infos[place] == "none" for place in ranged):
         raise UnreadBoosterError(
             f"it lists the categories of {len(listed)} columns, and does not say which of them they are; "
@@ -140,7 +140,7 @@ def _deepest_first(left: Sequence[int], right: Sequence[int]) -> list[int]:
         node = waiting.pop()
         order.append(node)
         if len(order) > len(left):
-            raise UnreadBoosterError("its nodes are no tree")
+            raise UnreadBoosterError("its nodes are not a tree")
         waiting += [child for child in (left[node], right[node]) if child >= 0]
     return order[::-1]
 

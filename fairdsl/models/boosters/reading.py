@@ -73,7 +73,7 @@ def read_booster(
     except UnreadBoosterError as problem:
         raise DiagnosticError(errors.booster_not_read(path, library, str(problem), span)) from problem
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as problem:
-        reason = f"it is no whole model of this library ({type(problem).__name__}: {problem})"
+        reason = f"it is not a whole model of this library ({type(problem).__name__}: {problem})"
         raise DiagnosticError(errors.booster_not_read(path, library, reason[:300], span)) from problem
 
 

@@ -66,7 +66,7 @@ class _Reader:
     def _length(self) -> int:
         found = self._number(self.mark())
         if not isinstance(found, int):
-            raise ValueError("a length is no whole number")
+            raise ValueError("a length is not a whole number")
         return found
 
     def _text(self) -> str:

@@ -98,7 +98,7 @@ def _base(written: str, columns: int, objective: str) -> tuple[Fraction, ...]:
         raise UnreadBoosterError(f"it has {len(scores)} base scores for {columns} sums")
     if objective in ("binary:logistic", "reg:logistic", "binary:logitraw"):
         if not all(0 < score < 1 for score in scores):
-            raise UnreadBoosterError("its base score is no probability between 0 and 1")
+            raise UnreadBoosterError("its base score is not a probability between 0 and 1")
         one = np.float32(1)
         scores = [-np.log(one / score - one) for score in scores]
     return tuple(Fraction(float(score)) for score in scores)
@@ -156,13 +156,13 @@ def _sets(tree: Mapping[str, Any]) -> dict[int, list[int]]:
 
 
 def _leaves_first(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    """The nodes below the root, each after those below it. Raises UnreadBoosterError where they are no tree."""
+    """The nodes below the root, each after those below it. Raises UnreadBoosterError where they are not a tree."""
     order, waiting = [], [0]
     while waiting:
         node = waiting.pop()
         order.append(node)
         if len(order) > len(left):
-            raise UnreadBoosterError("its nodes are no tree")
+            raise UnreadBoosterError("its nodes are not a tree")
         if left[node] >= 0:
             waiting += [int(left[node]), int(right[node])]
     return order[::-1]

@@ -84,7 +84,7 @@ class Texts:
         return replace(self, sure=np.ones_like(self.sure))
 
     def disagree(self, found: NDArray[Any]) -> BoolArray:
-        """Where the file gives another label, [n, 1]: of those who are not sure, one that is no label at all."""
+        """Where the file gives another label, [n, 1]: of those who are not sure, one that is not a label at all."""
         same = np.array([[_same(mine, theirs)] for mine, theirs in zip(self.values[:, 0], found[:, 0], strict=True)])
         known = np.array([[any(_same(label, theirs) for label in self.labels)] for theirs in found[:, 0]])
         return np.asarray(np.where(self.sure[:, None], ~same, ~known), dtype=np.bool_)

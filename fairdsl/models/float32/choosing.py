@@ -164,7 +164,7 @@ def _exceeds(left: Rounded, right: Rounded, equal: bool) -> Rounded:
 
 def _sided(left: Rounded, right: Rounded, equal: bool) -> Choice:
     """The comparison as a choice between 0 and the difference."""
-    del equal  # a tie is no margin
+    del equal  # a tie is not a margin
     slip = 0.0
     for side, other in ((left, right), (right, left)):
         if side.logits is not None and not side.logits.joint and _is_half(other):

@@ -266,7 +266,7 @@ def _votes(call: Call, prefix: str, columns: int, names: _Named, mode: NDArray[n
     column = call.node.integers(f"{prefix}_ids")
     weight = call.numbers(f"{prefix}_weights")
     if (node < 0).any() or (mode[node] != _LEAF).any() or (column < 0).any() or (column >= columns).any():
-        raise NoBoundError("a node votes that is no leaf")
+        raise NoBoundError("a node votes that is not a leaf")
     votes, count = np.zeros((len(mode), columns)), np.zeros((len(mode), columns))
     np.add.at(votes, (node, column), weight)
     np.add.at(count, (node, column), 1.0)

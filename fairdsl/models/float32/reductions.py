@@ -34,7 +34,7 @@ def _reduced(mean: bool) -> Handler:
         if not isinstance(value, Rounded):
             return [np.asarray((value.mean if mean else value.sum)(axis=axes, keepdims=keeps), dtype=value.dtype)]
         if value.texts or value.precision.whole:
-            raise NoBoundError("it sums up what are no numbers of a fraction")
+            raise NoBoundError("it sums up what are not numbers of a fraction")
         places = _behind(value, axes)
         count = int(np.prod([value.low.shape[axis] for axis in places]))
         low, high, size, carried = (

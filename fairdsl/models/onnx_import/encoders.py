@@ -142,7 +142,7 @@ def _of_stored(given: Constant, keys: Sequence[_Entry], values: Sequence[_Entry]
 def _of_text(call: NodeCall, given: Text, keys: Sequence[_Entry], values: Sequence[_Entry], default: _Entry) -> Value:
     """The entry of the text that was filled in: other text, or a number."""
     if "keys_strings" not in call.node.attributes or len(set(keys)) != len(keys):
-        raise UnreadableError("its keys are no texts, or one is there twice")
+        raise UnreadableError("its keys are not texts, or one is there twice")
     table = dict(zip(keys, values, strict=True))
     found = [{code: table.get(text, default) for code, text in texts.items()} for texts in given.texts]
     if isinstance(default, str):

@@ -53,7 +53,7 @@ def _of_constant(call: NodeCall, value: Constant, function: np.ufunc) -> Constan
     with np.errstate(all="ignore"):
         found = function(value.numbers.astype(np.float64))
     if not np.isfinite(found).all():
-        raise UnreadableError("what it computes of its constants is no finite number")
+        raise UnreadableError("what it computes of its constants is not a finite number")
     call.rounded.append(call.node.where)
     return Constant(found)
 

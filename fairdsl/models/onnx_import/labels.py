@@ -44,7 +44,7 @@ def mapped(
     dtype: str,
     shape: tuple[int, ...] | None = None,
 ) -> Labelled:
-    """The class with another label in the place of each; refuses labels that are no whole numbers, or all the same."""
+    """The class with another label in the place of each; refuses labels that are not whole numbers, or all the same."""
     names = tuple(_label(label) for label in labels)
     shape = chosen.shape if shape is None else shape
     if len(set(names)) == len(names):
@@ -83,7 +83,7 @@ def looked_up(
     call: NodeCall, chosen: Labelled, table: Constant, axis: int, shape: tuple[int, ...], *, from_the_end: bool
 ) -> Labelled | Affine:
     """The entries of a table at the positions that the labels are, in this shape: other labels, or, as soon as one of
-    them is no whole number, numbers. ``from_the_end``: whether -1 is the last one.
+    them is not a whole number, numbers. ``from_the_end``: whether -1 is the last one.
     """
     if len(table.array.ravel()) != table.shape[axis]:
         raise UnreadableError("its table has more than one row")

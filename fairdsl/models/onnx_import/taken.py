@@ -82,7 +82,7 @@ def _axis(node: Any) -> int:
 
 
 def _at(columns: Columns, stored: Any, *, lists: bool) -> Columns | None:
-    """The columns at stored positions; None where these are computed, or are no list (``lists``: or list of one)."""
+    """The columns at stored positions; None where these are computed, or are not a list (``lists``: or list of one)."""
     from onnx import numpy_helper
 
     if stored is None or stored.data_location == stored.EXTERNAL:

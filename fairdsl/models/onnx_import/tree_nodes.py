@@ -183,7 +183,7 @@ def read_votes(
     place = read.names.find(trees, numbers)
     leaf = np.where(place < 0, -1, read.leaf[place])
     for wrong in np.flatnonzero(leaf < 0)[:1].tolist():
-        raise UnreadableError(f"node {numbers[wrong]} of its tree {trees[wrong]} votes, and is no leaf")
+        raise UnreadableError(f"node {numbers[wrong]} of its tree {trees[wrong]} votes, and is not a leaf")
     for wrong in np.flatnonzero((column < 0) | (column >= columns))[:1].tolist():
         raise UnreadableError(f"a leaf votes for entry {column[wrong]} of {columns}")
     leaves = read.trees.width

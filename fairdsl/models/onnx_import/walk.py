@@ -81,7 +81,7 @@ _OF_LABELS = {("", name) for name in ("Cast", "Equal", "Gather", "Identity", *sh
     ("ai.onnx.ml", name) for name in ("ArrayFeatureExtractor", "LabelEncoder", "ZipMap")
 }
 
-#: More numbers than this are no individual.
+#: More numbers than this are not an individual.
 _WIDEST = 1 << 20
 
 
@@ -161,7 +161,7 @@ def _needed(raw: RawGraph) -> list[RawNode]:
 
 
 def _check(path: str, raw: RawGraph, nodes: list[RawNode], span: Span | None, with_texts: bool) -> None:
-    """Report at once every operator that is not read and every weight that is no finite number."""
+    """Report at once every operator that is not read and every weight that is not a finite number."""
     found: list[Diagnostic] = []
     unknown: dict[str, list[str]] = {}
     for node in nodes:
@@ -187,7 +187,7 @@ def _no_numbers(path: str, raw: RawGraph, span: Span | None, with_texts: bool) -
     others = [item.name for item in raw.inputs if item.dtype == "other"]
     if others:
         remedy = "export the model with inputs that are numbers"
-        reason = "it takes values that are no numbers" if len(others) == 1 else "they take values that are no numbers"
+        reason = "it takes values that are not numbers" if len(others) == 1 else "they take values that are not numbers"
         yield errors.input_not_bound(path, others, [], reason, span, remedy)
 
 

@@ -95,10 +95,10 @@ def thresholds_of(
 
 
 def decides_by_class(model: Model) -> tuple[Deployed, int]:
-    """The model's file and its favourable outcome; raises NotWrappedError where it is no file with a class of two."""
+    """The model's file and its favourable outcome; NotWrappedError where it is not a file with a class of two."""
     deployed, favourable = model.deployed, model.favourable
     if deployed is None:
-        raise NotWrappedError("the model's file is no ONNX file")
+        raise NotWrappedError("the model's file is not an ONNX file")
     if deployed.readout is not Readout.LABEL or favourable is None or len(model.outcomes) != 2:
         raise NotWrappedError("the model does not decide by `OUTCOME when class = ...`, with one of two favourable")
     return deployed, favourable

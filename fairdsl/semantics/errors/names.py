@@ -91,7 +91,7 @@ def unknown_attribute(
     why: str | None = None,
     label: Span | None = None,
 ) -> Diagnostic:
-    """A name that is no attribute of the domain in force; ``label``: where a label of this name is declared."""
+    """A name that is not an attribute of the domain in force; ``label``: where a label of this name is declared."""
     suggestion, fix = (None, None) if label else did_you_mean(name, known, span)
     if label:
         why = "the true outcome is known only after the decision, so it takes part in metrics of groups alone"
@@ -112,7 +112,7 @@ def unknown_attribute(
 
 
 def unknown_value(name: str, span: Span, attribute: str, known: Sequence[str], declared: Span | None) -> Diagnostic:
-    """A word that is no value of the category (or boolean) it is compared with."""
+    """A word that is not a value of the category (or boolean) it is compared with."""
     suggestion, fix = did_you_mean(name, known, span)
     return Diagnostic(
         code="E0204",
@@ -126,7 +126,7 @@ def unknown_value(name: str, span: Span, attribute: str, known: Sequence[str], d
 
 
 def unknown_outcome(name: str, span: Span, model: str, outcomes: Sequence[str]) -> Diagnostic:
-    """A word that is no outcome of the model."""
+    """A word that is not an outcome of the model."""
     suggestion, fix = did_you_mean(name, outcomes, span)
     return Diagnostic(
         code="E0205",
@@ -138,7 +138,7 @@ def unknown_outcome(name: str, span: Span, model: str, outcomes: Sequence[str]) 
 
 
 def unknown_metric(name: str, span: Span, known: Sequence[str]) -> Diagnostic:
-    """A word that is no metric."""
+    """A word that is not a metric."""
     meant = _MEANT.get(name.casefold())
     suggestion, fix = (meant, None) if meant else did_you_mean(name, known, span)
     return Diagnostic(
@@ -175,7 +175,7 @@ def say_which(kind: str, span: Span, known: Sequence[str], help_text: str) -> Di
 
 
 def parameter_not_given(name: str, known: Sequence[str], text: str | None = None) -> Diagnostic:
-    """``--let`` names a parameter that the spec does not declare, or gives it a ``text`` that is no number."""
+    """``--let`` names a parameter that the spec does not declare, or gives it a ``text`` that is not a number."""
     guess = None if text is not None else nearest(name, known)
     declared = f"declared are {listing(known)}" if known else f"declare it in the spec: `let {name} = 80%`"
     written = f"write it as in a spec: `--let {name}=75%` or `--let {name}=0.75`"

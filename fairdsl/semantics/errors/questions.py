@@ -219,7 +219,7 @@ def no_metric(span: Span, why: str, help_text: str) -> Diagnostic:
     """What is written as a metric is none."""
     return Diagnostic(
         code="E0418",
-        title="this is no metric of groups",
+        title="this is not a metric of groups",
         primary=Label(span),
         why=why,
         help=help_text,

@@ -44,7 +44,7 @@ def threshold_out_of_range(
 
 
 def not_linear(span: Span, what: str) -> Diagnostic:
-    """An expression that is no linear form of the attributes."""
+    """An expression that is not a linear form of the attributes."""
     return Diagnostic(
         code="E0304",
         title=f"{what} is not linear",
@@ -55,7 +55,7 @@ def not_linear(span: Span, what: str) -> Diagnostic:
 
 
 def category_clash(title: str, span: Span, first: Span | None, help_text: str) -> Diagnostic:
-    """Two values of a category with one name or code, or a code that is no whole number."""
+    """Two values of a category with one name or code, or a code that is not a whole number."""
     return Diagnostic(
         code="E0305",
         title=title,

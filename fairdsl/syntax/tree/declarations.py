@@ -122,7 +122,7 @@ class Protected(Node):
 
 @node("label <name> : <type> [column <column>] [deserving <deserving>]", example="label reoffended : boolean")
 class Label(Node):
-    """``label reoffended : boolean column "two_year_recid" deserving no``: the true outcome, which is no input.
+    """``label reoffended : boolean column "two_year_recid" deserving no``: the true outcome, which is not an input.
 
     ``deserving`` is the value of those who deserve the favourable outcome.
     """

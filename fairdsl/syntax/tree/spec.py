@@ -69,7 +69,7 @@ class Comment:
 
 @node()
 class Spec(Node):
-    """A whole file. Comments are no part of its meaning, so they take no part in comparisons."""
+    """A whole file. Comments are not a part of its meaning, so they take no part in comparisons."""
 
     version: Version | None
     audit: Audit | None

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Bits = NDArray[np.uint64]
 
-#: What a box is. *Stuck*: every test is answered, and a decision is open (its threshold is no rational number).
+#: What a box is. *Stuck*: every test is answered, and a decision is open (its threshold is not a rational number).
 #: *Peeled*: nothing is left of it.
 FAIR, VACUOUS, UNFAIR, STUCK, OPEN, PEELED = 0, 1, 2, 3, 4, 5
 
@@ -100,7 +100,7 @@ class Boxes(NamedTuple):
     """The tree of boxes: one that was cut has two children, at ``child`` and ``child + 1``; freed pairs are used again.
 
     Masses are shares of the whole. ``fair`` bounds from below what is fair of a box, its own bound or the sum of those
-    of its children, whichever is more, with what was ``peeled`` off at its ends, which is no part of it any more;
+    of its children, whichever is more, with what was ``peeled`` off at its ends, which is not a part of it any more;
     ``left`` is the share of the box, by the last bound above it, that is open.
     """
 

@@ -195,7 +195,7 @@ def _assembled(
     factors: Mapping[int, Factor],
     keys: Mapping[int, list[Fraction]],
 ) -> Independent | None:
-    """None where a column depends on another that is no key, or has a normal law."""
+    """None where a column depends on another that is not a key, or has a normal law."""
     if prod(len(values) for values in keys.values()) > _GROUPS:
         return None
     scale, adds = _whole(multiples)
@@ -223,7 +223,7 @@ def _assembled(
 
 
 def _laws(factor: Factor, combinations: Sequence[tuple[int, ...]], places: Mapping[int, int]) -> tuple[Law, ...] | None:
-    """The law of each group; None where it depends on others than keys, or is no list of masses."""
+    """The law of each group; None where it depends on others than keys, or is not a list of masses."""
     if not all(parent in places for parent in factor.parents):
         return None
     at = [places[parent] for parent in factor.parents]
@@ -251,7 +251,7 @@ def _groups(
     factors: Mapping[int, Factor],
     keys: Mapping[int, list[Fraction]],
 ) -> tuple[Group, ...] | None:
-    """All groups; None where the law of a key depends on what is no key."""
+    """All groups; None where the law of a key depends on what is not a key."""
     places = {column: place for place, column in enumerate(keys)}
     laws = [(places[column], factors[column]) for column in keys if column in factors]
     if any(parent not in places for _, factor in laws for parent in factor.parents):

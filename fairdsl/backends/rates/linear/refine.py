@@ -226,7 +226,7 @@ def _normal_sum(
 
 
 def _own(factor: Factor, axes: tuple[int, ...], cells: tuple[int, ...]) -> tuple[int, ...]:
-    """The cells of a factor's parents, in its order; a parent that is no axis has a single one."""
+    """The cells of a factor's parents, in its order; a parent that is not an axis has a single one."""
     at = dict(zip(axes, cells, strict=True))
     return tuple(at.get(parent, 0) for parent in factor.parents)
 

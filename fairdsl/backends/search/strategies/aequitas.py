@@ -4,7 +4,7 @@ Udeshi, Arora and Chattopadhyay, *Automated Directed Fairness Testing*, ASE 2018
 keeps what is discriminatory. The *local* phase walks from each of these: one attribute a step, one unit up or
 down. The strategies differ in how they choose the attribute and the direction.
 
-Generalised here: any number of protected attributes (they are no coordinates, so no step is wasted on them), categories
+Generalised here: any number of protected attributes (they are not coordinates: no step is wasted on them), categories
 (any other value, since they have no order), reals (a hundredth of the range). Everything is drawn from one seeded
 generator. The numerical minimiser of the authors' scripts is left out: what it minimises is constant between
 whole numbers, so it never moves.

@@ -112,7 +112,7 @@ def _outside(one: Brought) -> Strategy:
     with one.named_when_it_fails():
         theirs = one.point.load()
         if not isinstance(theirs, Strategy):
-            raise TypeError(f"`{one.point.value}` is no `fairdsl.backends.search.Strategy`")
+            raise TypeError(f"`{one.point.value}` is not a `fairdsl.backends.search.Strategy`")
 
     def possible(problem: Problem) -> bool:
         with one.named_when_it_fails():

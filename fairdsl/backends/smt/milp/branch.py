@@ -225,7 +225,7 @@ class Search:
         return PhaseSplit(unit, *parts)
 
     def _by_value(self, node: _Node, loaded: Loaded, solved: Solved) -> Tree:
-        """All units are exact here: branch where the point is no pair of the region."""
+        """All units are exact here: branch where the point is not a pair of the region."""
         for attribute, rows in self.query.orders.items():
             if attribute not in dict(node.ordered):
                 return self._by_order(node, loaded, attribute, rows)

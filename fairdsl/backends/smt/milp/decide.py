@@ -136,4 +136,4 @@ def _mixed(query: Query, bounded: Bounded, known: CopyBounds, candidates: Candid
         pair = candidates.at(found.columns, bounded.region)
         if pair is not None:
             return CaseAnswer(status="candidate", a=pair[0], b=pair[1])
-    return CaseAnswer(status="unknown", detail="HiGHS ran out of time or its point is no pair")
+    return CaseAnswer(status="unknown", detail="HiGHS ran out of time or its point is not a pair")

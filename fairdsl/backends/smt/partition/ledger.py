@@ -244,7 +244,7 @@ def _parsed(text: bytes, path: Path, number: int) -> Any:
     try:
         return read_json(text)
     except ValueError:
-        raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no JSON")) from None
+        raise DiagnosticError(errors.unfitting(str(path), f"line {number} is not JSON")) from None
 
 
 def fingerprint(problem: Problem) -> str:

@@ -53,7 +53,7 @@ _NUMBER = re.compile(r"-?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][-
 
 
 def parse_answer(output: str) -> Answer:
-    """What a verifier printed; total. The status stands alone on its line; two that differ are no answer."""
+    """What a verifier printed; total. The status stands alone on its line; two that differ are not an answer."""
     lines = [line.strip() for line in output.splitlines()]
     stated = [_STATUS[word] for line in lines if (word := _SECONDS.sub("", line.lower())) in _STATUS]
     if not stated:
@@ -77,7 +77,7 @@ def _assigned(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _tensors(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """``X real [1,2]`` and then the elements, a line each; whatever is no number ends the tensor."""
+    """``X real [1,2]`` and then the elements, a line each; whatever is not a number ends the tensor."""
     name, shape, place = "", [0], 0
     for line in lines:
         if header := _TENSOR.match(line):

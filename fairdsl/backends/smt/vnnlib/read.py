@@ -29,7 +29,7 @@ _NETWORK = re.compile(r"^; (?:network|f, g): (?P<file>\S[^\n]*?)\s*$", re.MULTIL
 _VARIABLE = re.compile(r"(?P<letter>[XY])_(?P<index>[0-9]{1,9})")
 _SHAPE = re.compile(r"\[1,(?P<width>[1-9][0-9]{0,8})\]")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-#: Deeper nesting than this is no query.
+#: Deeper nesting than this is not a query.
 _DEEPEST = 100
 
 _COMMANDS = "commands are `declare-const`, `declare-network`, `vnnlib-version` and `assert`"

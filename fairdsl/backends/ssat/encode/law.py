@@ -9,7 +9,7 @@ Of a column with parents h_k is a choice by the parents' blocks between chances,
 only one of them is ever looked at, so that the others, whatever their truth, sum to 1. The choice is a gate for every
 parent, whose clauses are the leaves of a decision tree over the parent's order literals: two leaves differ in a literal
 on the way, so that the gate has one truth in every assignment. [FVGM, appendix F, gives the
-values of inner columns random variables of their own besides those of the rows, which is no probability distribution;
+values of inner columns random variables of their own besides those of the rows, not a probability distribution;
 here only the rows' parameters are random, and values are defined by them.]
 
 A block are the parts of a column that no predicate and no other column's law tells apart. Keys are chosen: each is a

@@ -81,7 +81,7 @@ class Predicates:
     def literal(self, predicate: Predicate) -> Literal:
         """The literal that is true iff the predicate holds.
 
-        Comparisons of several columns raise :class:`.gates.NotSingleError` where a place of theirs is no single
+        Comparisons of several columns raise :class:`.gates.NotSingleError` where a place of theirs is not a single
         value, and :class:`.linear.TooLargeError`.
         """
         known = self._literals.get(id(predicate))

@@ -136,7 +136,7 @@ class Engine:
         for literal in assumed:
             variable = abs(literal)
             if not 1 <= variable <= formula.variables or formula.level[variable] or formula.kind[variable] != EXISTS:
-                raise ValueError(f"{literal} is no literal of an outermost existential variable")
+                raise ValueError(f"{literal} is not a literal of an outermost existential variable")
             if -literal in assumed:
                 raise ValueError(f"both {literal} and {-literal} are assumed")
         return assumed

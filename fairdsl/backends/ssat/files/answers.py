@@ -10,7 +10,7 @@ what ``fairdsl solve`` prints, as text or ``--json``   exactly, or the bounds
 ``c s exact arb int 26422``                            a whole number, exactly
 ``c s exact arb float 6.0e-01``, ``double`` likewise   the number, one unit of its last place up and down
 ``c s log10-estimate -0.22``                           10 to that power, with one unit of its last place, unless a
-                                                       line ``c s approx`` says that it is no exact count
+                                                       line ``c s approx`` says that it is not an exact count
 ``s UNSATISFIABLE``                                    0, in counts
 ``0.6``, ``3/5``, alone                                one unit of its last place up and down; exactly
 ====================================================== ==========================================================
@@ -20,7 +20,7 @@ as well: ``4 u n`` for n chances, where u is 2^-53, or 2^-24 of SharpSSAT, and `
 and numbers of at most 1 (of the two programs their 10^-6 covers it). A logarithm in double is off by 2^-53 of itself
 or some such multiple, which a part of 10^-12 covers down to 10^-300. What rounding the probabilities in the file may
 have moved comes on top, except for ``fairdsl solve``, which reads them exactly. One unit of the last place covers
-truncated digits, too. Two lines of one kind with different numbers are no answer.
+truncated digits, too. Two lines of one kind with different numbers are not an answer.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def probability(text: str) -> Fraction:
     """A number that this package wrote itself, however long; ValueError for anything else."""
     found = number_of(text)
     if found is None:
-        raise ValueError(f"{text[:40]} is no number")
+        raise ValueError(f"{text[:40]} is not a number")
     return found
 
 
@@ -119,7 +119,7 @@ def _answer(said: _Said | None, about: Mapping[str, Any]) -> Answer:
 
 
 def _bounded(low: Fraction, high: Fraction, choice: Mapping[int, bool] | None = None) -> Answer:
-    """Within 0 to 1; a number that is no probability whatever its error was is no answer."""
+    """Within 0 to 1; a number that is not a probability whatever its error was is not an answer."""
     if high < 0 or low > 1 or low > high:
         return Answer(status="malformed", detail="it is not a probability")
     values = {str(variable): "true" if truth else "false" for variable, truth in (choice or {}).items()}

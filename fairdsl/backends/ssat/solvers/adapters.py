@@ -109,7 +109,7 @@ def shape(instance: Instance) -> str:
 def widened(low: Fraction, high: Fraction, instance: Instance, *, unit: Fraction, relative: Fraction) -> Printed | None:
     """Numbers that were computed and printed in floating point, as wide as the module says, within 0 to 1.
 
-    None if they are no probabilities: negative, out of order, or above 1 by more than they may be wrong.
+    None if they are not probabilities: negative, out of order, or above 1 by more than they may be wrong.
     """
     random = sum(bound.quantifier is Quantifier.RANDOM for bound in instance.prefix)
     absolute = 4 * unit * random + _TINY
@@ -307,7 +307,7 @@ def _interpreter(adapter: Adapter, *, given: str) -> str:
     if given:
         instead = f"write `{adapter.name}`"
         raise DiagnosticError(errors.missing_solver(adapter.name, "it is a library and no program", instead))
-    assert adapter.package is not None, "what is no program is a library"
+    assert adapter.package is not None, "what is not a program is a library"
     imported, package = adapter.package
     if not installed(imported):
         instead = "pip install 'fairdsl[counting]'"
@@ -325,7 +325,7 @@ def _program(adapter: Adapter, path: str) -> str:
     if not path or not Path(path).is_file():
         reason = f"there is no file `{path}`"
     elif not os.access(path, os.X_OK):
-        reason = f"`{path}` is no program that can be run"
+        reason = f"`{path}` is not a program that can be run"
     else:
         return str(Path(path).absolute())
     instead = f"name the program: `{adapter.name}=/path/to/{adapter.programs[-1]}`"
