@@ -7,7 +7,6 @@ An engine makes a :class:`Joint` with a key for every group (:func:`columns_of`,
 from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.hull import hull_of, of_all_deciders
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, cells_of, columns_of, key_at, key_of, keys_of
-from fairdsl.metrics.judged import judged
 from fairdsl.metrics.needed import needed, rows_to_decide
 from fairdsl.metrics.row_keys import RowKeys
 from fairdsl.metrics.sampling import rows_needed
@@ -27,7 +26,6 @@ __all__ = [
     "decided",
     "group_words",
     "hull_of",
-    "judged",
     "key_at",
     "key_of",
     "keys_of",

@@ -20,12 +20,11 @@ from fairdsl.metrics.counts import rows_of
 from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.intervals import least_of, most_of
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key
-from fairdsl.metrics.judged import judged
 from fairdsl.metrics.reading import Listed, read
 from fairdsl.metrics.scored import Scored
 from fairdsl.metrics.value import value_of_draws
 from fairdsl.metrics.words import Names
-from fairdsl.verdict import Draw, Drawn, Judgement, Part, Rate, Value
+from fairdsl.verdict import Draw, Drawn, Judgement, Part, Rate, Value, judged
 
 __all__ = ["Beside", "Seen", "hopeless", "settled"]
 

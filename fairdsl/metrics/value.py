@@ -19,11 +19,10 @@ from fairdsl.metrics.counts import rows_of
 from fairdsl.metrics.findings import notes_of, refusal_of, warnings_of
 from fairdsl.metrics.intervals import Defined, Range
 from fairdsl.metrics.joint import Bounds, Joint, key_at
-from fairdsl.metrics.judged import judged
 from fairdsl.metrics.reading import Listed, Reading, read
 from fairdsl.metrics.sampling import frequency
 from fairdsl.metrics.words import Names
-from fairdsl.verdict import Evidence, Judgement, Named, Part, Rate, Reason, Refused, Value
+from fairdsl.verdict import Evidence, Judgement, Named, Part, Rate, Reason, Refused, Value, judged
 
 __all__ = ["PRECISE", "decided", "most_favoured_groups", "value_of", "value_of_draws"]
 

@@ -24,6 +24,7 @@ from fairdsl.verdict import (
     Verdict,
     Violated,
     judge,
+    judged,
     share_value,
 )
 
@@ -136,8 +137,6 @@ _SHORT_OF_PRECISION = {
 
 def _metric(value: Value, comparison: Comparison | None, threshold: Threshold | None) -> Judged:
     """A metric of groups, judged where the spec gives a threshold. What is not a number is not shown as one."""
-    from fairdsl.metrics import judged
-
     number = _known(value)
     if value.reason is Reason.NOBODY:
         return Judged(judgement=Judgement.VACUOUS, detail="nobody is in question, whatever the model decides")

@@ -7,6 +7,7 @@ from fairdsl.verdict.deciders import ByDecider, Decider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.evidence import Coverage, Ended, Evidence, Fidelity, Reason, Tally
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
+from fairdsl.verdict.judged import judged
 from fairdsl.verdict.named import Cell, Individual, Interval, Named, Restriction, cell_of
 from fairdsl.verdict.parts import Known, Parts
 from fairdsl.verdict.rates import Draw, Drawn, Part, Rate
@@ -82,6 +83,7 @@ __all__ = [
     "combine",
     "held",
     "judge",
+    "judged",
     "share_value",
     "worst",
 ]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Excluding, Threshold
-from fairdsl.metrics import Bounds, Counted, Joint, judged, of_all_deciders, value_of
-from fairdsl.verdict import Decider, DifferingRow, Judgement, Reason, Refused, Value
+from fairdsl.metrics import Bounds, Counted, Joint, of_all_deciders, value_of
+from fairdsl.verdict import Decider, DifferingRow, Judgement, Reason, Refused, Value, judged
 
 F = Fraction
 RACES = (F(0), F(1), F(5))

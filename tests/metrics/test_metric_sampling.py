@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from fairdsl.ir.expr import Relation, holds
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.question import Excluding, Threshold
-from fairdsl.metrics import Counted, Joint, decided, judged, rows_needed, rows_to_decide, value_of
+from fairdsl.metrics import Counted, Joint, decided, rows_needed, rows_to_decide, value_of
 from fairdsl.metrics.cohorts import Hits
 from fairdsl.metrics.sampling import frequency, half_width, sampled_rate
 from fairdsl.prelude import metric_named
 from fairdsl.replay import rows_counted
-from fairdsl.verdict import Judgement, Value
+from fairdsl.verdict import Judgement, Value, judged
 
 F = Fraction
 LEVEL = F(95, 100)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Excluding, Threshold
-from fairdsl.metrics import Bounds, Counted, Joint, decided, hull_of, judged, most_favoured_groups, value_of
+from fairdsl.metrics import Bounds, Counted, Joint, decided, hull_of, most_favoured_groups, value_of
 from fairdsl.prelude import metrics
-from fairdsl.verdict import Judgement, Reason, Refused, Value
+from fairdsl.verdict import Judgement, Reason, Refused, Value, judged
 from tests.naive_metrics import ELSEWHERE, NAIVE, Naive, Person, mass
 
 F = Fraction

@@ -24,9 +24,8 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Factor, Inside, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold
-from fairdsl.metrics.judged import judged
 from fairdsl.metrics.subject import subject_of
-from fairdsl.verdict import Judgement, Reason, Unknown, Value
+from fairdsl.verdict import Judgement, Reason, Unknown, Value, judged
 from tests import builders, oracle
 from tests.drawing import examples
 from tests.rates.laws import random_laws

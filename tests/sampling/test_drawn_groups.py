@@ -22,12 +22,11 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Precision, Quantity, Threshold
-from fairdsl.metrics import judged
 from fairdsl.metrics.drawn import settled
 from fairdsl.metrics.subject import subject_of
 from fairdsl.numerics.cells import points
 from fairdsl.prelude import metric_named
-from fairdsl.verdict import Arithmetic, Draw, Evidence, Judgement, Named, Rate, Reason, Unknown, Value
+from fairdsl.verdict import Arithmetic, Draw, Evidence, Judgement, Named, Rate, Reason, Unknown, Value, judged
 from tests.agreement import group_truth
 from tests.agreement.bank import groups_of_laws
 from tests.builders import BOOLEAN, domain, integer, score

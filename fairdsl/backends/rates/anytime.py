@@ -18,11 +18,10 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED
 from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Bounds, Joint, Key
-from fairdsl.metrics.judged import judged
 from fairdsl.metrics.subject import Subject
 from fairdsl.metrics.value import decided, most_favoured_groups, value_of
 from fairdsl.replay import rows_counted
-from fairdsl.verdict import Evidence, Judgement, Reason, Refused, Unknown, Value
+from fairdsl.verdict import Evidence, Judgement, Reason, Refused, Unknown, Value, judged
 
 __all__ = ["Narrowing", "refined"]
 

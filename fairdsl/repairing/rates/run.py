@@ -22,7 +22,6 @@ from fairdsl.backends.units import settling
 from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
-from fairdsl.metrics import judged
 from fairdsl.models.onnx_nodes import NotWrappedError
 from fairdsl.models.runtime import Runtime
 from fairdsl.repairing.estimators import Factory, fitted
@@ -36,7 +35,7 @@ from fairdsl.repairing.rates.weights import weighed
 from fairdsl.repairing.result import ROWS_CONFIDENCE, CheckedDemand, Compared, Ending, Settings
 from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.source.writing import write_file
-from fairdsl.verdict import Interval, Judgement, Value
+from fairdsl.verdict import Interval, Judgement, Value, judged
 
 __all__ = ["RATE_RECIPES", "RateRounds"]
 

@@ -17,13 +17,12 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics import judged
 from fairdsl.repairing import errors
 from fairdsl.repairing.parts import Part
 from fairdsl.repairing.subject import Trainee
 from fairdsl.semantics import CheckedSpec
 from fairdsl.semantics.checked import CheckedProperty, Demand
-from fairdsl.verdict import Judgement, Refused, Value
+from fairdsl.verdict import Judgement, Refused, Value, judged
 
 __all__ = ["Asked", "RateSubject", "decisive", "rate_subject_of", "shortfall"]
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Judgement, Named, Part, Reason, Value, combine, judge
+from fairdsl.verdict.evidence import Reason
+from fairdsl.verdict.judge import Judgement, combine, judge
+from fairdsl.verdict.named import Named
+from fairdsl.verdict.rates import Part
+from fairdsl.verdict.verdict import Value
 
 __all__ = ["judged"]
 
