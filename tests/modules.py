@@ -20,10 +20,19 @@ def files() -> tuple[Path, ...]:
 @cache
 def tree_of(file: Path) -> ast.Module:
     """The syntax tree of a file."""
-    return ast.parse(file.read_text(encoding="utf-8"))
+    return ast.parse(_text_of(file))
+
+
+def nodes_of(file: Path, *words: str) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree; none where ``words`` are given and the file has none of them."""
+    return _nodes_of(file) if not words or any(word in _text_of(file) for word in words) else ()
 
 
 @cache
-def nodes_of(file: Path) -> tuple[ast.AST, ...]:
-    """All nodes of a file's syntax tree."""
+def _nodes_of(file: Path) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(tree_of(file)))
+
+
+@cache
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

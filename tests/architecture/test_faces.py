@@ -44,7 +44,8 @@ def test_nobody_reaches_behind_a_face() -> None:
     found = {
         path.relative_to(PACKAGE).as_posix(): modules
         for path in files()
-        if path.relative_to(PACKAGE).parts[0] != "backends" and (modules := list(behind_faces(nodes_of(path))))
+        if path.relative_to(PACKAGE).parts[0] != "backends"
+        and (modules := list(behind_faces(nodes_of(path, "fairdsl.backends"))))
     }
     assert found == {}
 

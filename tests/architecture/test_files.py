@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 
-from tests.modules import PACKAGE, files, tree_of
+from tests.modules import PACKAGE, files
 
 #: An idea whole, and no more.
 LONGEST = 400
@@ -26,7 +25,11 @@ def test_no_file_is_a_drawer_for_everything() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [path.relative_to(PACKAGE).as_posix() for path in files() if not ast.get_docstring(tree_of(path))]
+    silent = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in files()
+        if not path.read_text(encoding="utf-8").startswith('"""')
+    ]
     assert silent == []
 
 

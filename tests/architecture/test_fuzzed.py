@@ -19,10 +19,11 @@ _OF_MODULES = {
     ("tomllib", "loads"),
     ("np", "load"),
 }
+_WORDS = {*(f"{name}(" for name in _READING), *(f"{of}.{name}(" for of, name in _OF_MODULES)}
 
 
 def _reads(file: Path) -> bool:
-    calls = (node.func for node in nodes_of(file) if isinstance(node, ast.Call))
+    calls = (node.func for node in nodes_of(file, *_WORDS) if isinstance(node, ast.Call))
     return any(map(_is_reading, calls))
 
 

@@ -22,8 +22,8 @@ ALLOWED = {
 }
 
 
-def literals(path: Path) -> Iterator[str]:
-    for node in nodes_of(path):
+def literals(path: Path, names: set[str]) -> Iterator[str]:
+    for node in nodes_of(path, *names):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -34,7 +34,7 @@ def found_in(package: Path) -> set[tuple[str, str]]:
         (path.relative_to(package).as_posix(), text)
         for path in package.rglob("*.py")
         if path.relative_to(package).as_posix() != REGISTRY
-        for text in literals(path)
+        for text in literals(path, names)
         if text in names
     }
 

@@ -34,7 +34,12 @@ def counted(rows: list[dict[str, str]], columns: Sequence[str], hit: str) -> Tab
     """The table by plain counting: who is of unknown category counts nowhere, small categories have no ratio."""
     known = [row for row in rows if all(row[column] != "unknown" for column in columns)]
     people = Counter(tuple(row[column] for column in columns) for row in known)
-    hits = Counter(tuple(row[column] for column in columns) for row in known if is_hit(row, rows, hit))
+    middle = median(float(row["score"]) for row in rows)
+    hits = Counter(
+        tuple(row[column] for column in columns)
+        for row in known
+        if (row["decision"] == "pass" if hit == "selection" else float(row["score"]) > middle)
+    )
     small = {group for group, count in people.items() if count / len(known) < 0.02}
     greatest = max(Fraction(hits[group], people[group]) for group in people if group not in small)
     found: Table = {}
@@ -43,15 +48,6 @@ def counted(rows: list[dict[str, str]], columns: Sequence[str], hit: str) -> Tab
         ratio = "left out" if group in small else f"{float(rate / greatest):.3f}"
         found[group] = (f"{count:,}", f"{hits[group]:,}", f"{float(100 * rate):.1f}%", ratio)
     return found
-
-
-def is_hit(row: dict[str, str], rows: list[dict[str, str]], hit: str) -> bool:
-    if hit == "selection":
-        return row["decision"] == "pass"
-    return float(row["score"]) > MEDIANS.setdefault(id(rows), median(float(each["score"]) for each in rows))
-
-
-MEDIANS: dict[int, float] = {}
 
 
 def published(text: str, heading: str, columns: int) -> Table:

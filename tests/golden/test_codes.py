@@ -45,7 +45,7 @@ def test_nothing_else_builds_diagnostics() -> None:
         path.relative_to(ROOT).as_posix()
         for path in files()
         if not is_errors_module(path)
-        for node in nodes_of(path)
+        for node in nodes_of(path, "Diagnostic(")
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Diagnostic"
     ]
     assert elsewhere == []
