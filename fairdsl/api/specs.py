@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairdsl.report.model import Report
     from fairdsl.semantics import CheckedSpec
 
-__all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans"]
+__all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans", "refused_early"]
 
 
 def check(
@@ -152,7 +152,7 @@ def _findings(
     with phase("reading the spec", deadline):
         checked, warnings = front_end(path, let)
     if not files:
-        return (*warnings, *_refused(checked))
+        return (*warnings, *refused_early(checked))
     with phase("reading models and data", deadline):
         from fairdsl.elaborate import elaborate, hold_models, load_models
         from fairdsl.plan import plan_of
@@ -168,7 +168,7 @@ def _findings(
         return (*warnings, *about_models, *elaboration.warnings, *others, *refusals)
 
 
-def _refused(checked: CheckedSpec) -> tuple[Diagnostic, ...]:
+def refused_early(checked: CheckedSpec) -> tuple[Diagnostic, ...]:
     """What `check` would refuse, as far as that is seen without opening a file.
 
     That are clauses that no backend treats, and what is asked of the scores and probabilities of models in the spec.

@@ -25,6 +25,7 @@ COMMANDS = (
     "check",
     "lint",
     "fmt",
+    "lsp",
     "explain",
     "compile",
     "prune",

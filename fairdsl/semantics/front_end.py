@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.semantics.check import check_spec
 from fairdsl.semantics.checked import CheckedSpec
-from fairdsl.semantics.load import load, read_source
+from fairdsl.semantics.load import LoadedSpec, load, read_source
 
-__all__ = ["front_end"]
+__all__ = ["ReadSpec", "front_end", "read_spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSpec:
+    """A spec as far as it could be read.
+
+    ``loaded`` is None where its text is no spec at all, ``checked`` where there are errors among the ``findings``,
+    which are in the order in which a reader goes through them.
+    """
+
+    loaded: LoadedSpec | None
+    checked: CheckedSpec | None
+    findings: tuple[Diagnostic, ...]
+
+
+def read_spec(path: str, parameters: Mapping[str, str] | None = None) -> ReadSpec:
+    """Load and check a spec; DiagnosticError where its own file cannot be opened."""
+    reporter = Reporter()
+    loaded = load(read_source(path), reporter)
+    spec = check_spec(loaded, reporter, parameters) if loaded is not None else None
+    findings = tuple(sorted(reporter, key=lambda finding: _place(finding, path)))
+    return ReadSpec(loaded=loaded, checked=None if reporter.has_errors else spec, findings=findings)
 
 
 def front_end(path: str, parameters: Mapping[str, str] | None = None) -> tuple[CheckedSpec, tuple[Diagnostic, ...]]:
@@ -17,13 +40,10 @@ def front_end(path: str, parameters: Mapping[str, str] | None = None) -> tuple[C
 
     Its warnings come beside it; errors are raised together.
     """
-    reporter = Reporter()
-    loaded = load(read_source(path), reporter)
-    spec = check_spec(loaded, reporter, parameters) if loaded is not None else None
-    findings = sorted(reporter, key=lambda finding: _place(finding, path))
-    if spec is None or reporter.has_errors:
-        raise DiagnosticError(*findings)
-    return spec, tuple(findings)
+    read = read_spec(path, parameters)
+    if read.checked is None:
+        raise DiagnosticError(*read.findings)
+    return read.checked, read.findings
 
 
 def _place(finding: Diagnostic, path: str) -> tuple[bool, str, int]:

@@ -23,10 +23,10 @@ from fairdsl.semantics.scope import ConditionScope
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_laws"]
+__all__ = ["FAMILIES", "check_laws"]
 
 #: Each family of distributions, as it is written.
-_FAMILIES = {"bernoulli": "bernoulli(p)", "normal": "normal(mean, sd)", "uniform": "uniform(low, high)"}
+FAMILIES = {"bernoulli": "bernoulli(p)", "normal": "normal(mean, sd)", "uniform": "uniform(low, high)"}
 
 
 def check_laws(laws: Sequence[tree.Law], domain: Domain, reporter: Reporter) -> tuple[DeclaredLaw, ...]:
@@ -147,10 +147,10 @@ def _check_probability(number: tree.Number, span: Span, reporter: Reporter) -> N
 
 def _family(family: tree.Family, attribute: Attribute, reporter: Reporter) -> TableLaw | UniformLaw | Normal | None:
     name = family.name.text
-    if name not in _FAMILIES:
-        reporter.report(errors.unknown_word("law", name, family.name.span, (*_FAMILIES, "table")))
+    if name not in FAMILIES:
+        reporter.report(errors.unknown_word("law", name, family.name.span, (*FAMILIES, "table")))
         return None
-    wanted = _FAMILIES[name]
+    wanted = FAMILIES[name]
     count = wanted.count(",") + 1
     if len(family.parameters) != count:
         title = f"`{name}` takes {count} number{'s' if count > 1 else ''}"

@@ -11,10 +11,11 @@ from fairdsl.semantics import errors
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_settings"]
+__all__ = ["SCORES", "SETTINGS", "check_settings"]
 
 _Value = Fraction | str
-_SCORES = ("k2", "bic", "bdeu")
+#: The scores that structures are searched for by.
+SCORES = ("k2", "bic", "bdeu")
 _TRUTH = {"yes": 1, "true": 1, "no": 0, "false": 0}
 #: The kind of population that reads a setting, and why no other one does.
 _LEARNER = ("learned", "only `learn bayesian_network` makes choices: this setting would change nothing")
@@ -29,15 +30,15 @@ def check_settings(clauses: Sequence[tree.Setting], kind: str, reporter: Reporte
     first: dict[str, Span] = {}
     for clause in clauses:
         name = clause.name.text
-        if name not in _SETTINGS:
-            reporter.report(errors.unknown_word("setting", name, clause.name.span, tuple(_SETTINGS)))
+        if name not in SETTINGS:
+            reporter.report(errors.unknown_word("setting", name, clause.name.span, tuple(SETTINGS)))
         elif name in first:
             reporter.report(errors.declared_twice("setting", name, clause.name.span, first[name], word="written"))
         elif kind != _READERS.get(name, _LEARNER)[0]:
             why = _READERS.get(name, _LEARNER)[1]
             reporter.report(errors.setting_out_of_place(name, clause.span, why, f"remove `set {name}`"))
         else:
-            value = _SETTINGS[name](clause, reporter)
+            value = SETTINGS[name](clause, reporter)
             if value is not None:
                 settings[name] = value
         first.setdefault(name, clause.name.span)
@@ -50,10 +51,10 @@ def check_settings(clauses: Sequence[tree.Setting], kind: str, reporter: Reporte
 
 def _one_of_the_scores(clause: tree.Setting, reporter: Reporter) -> str | None:
     word = _word(clause)
-    if word in _SCORES:
+    if word in SCORES:
         return word
     written = clause.value.span.text
-    reporter.report(errors.unknown_word("score of structures", written, clause.value.span, _SCORES))
+    reporter.report(errors.unknown_word("score of structures", written, clause.value.span, SCORES))
     return None
 
 
@@ -101,7 +102,8 @@ def _word(clause: tree.Setting) -> str | None:
             return None
 
 
-_SETTINGS: Mapping[str, Callable[[tree.Setting, Reporter], _Value | None]] = MappingProxyType(
+#: Every setting, and who reads its value.
+SETTINGS: Mapping[str, Callable[[tree.Setting, Reporter], _Value | None]] = MappingProxyType(
     {
         "score": _one_of_the_scores,
         "max_parents": _whole,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from lark import UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from fairdsl.diagnostics.model import Diagnostic, Edit
 from fairdsl.source import SourceFile, Span
@@ -24,7 +25,7 @@ from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.words import Branch, begin_of, end_of
 
-__all__ = ["Recovered", "offset_of", "recover"]
+__all__ = ["Recovered", "offset_of", "reached", "recover"]
 
 _MOST_REPORTED = 20
 _MOST_ROUNDS = 60
@@ -45,6 +46,14 @@ class Recovered:
 def recover(file: SourceFile) -> Recovered:
     """Read a file that the grammar refuses."""
     return _Recovery(file).run()
+
+
+def reached(file: SourceFile, behind: str) -> tuple[InteractiveParser, Situation, Patched] | None:
+    """The parser where it stands at the end of a text that may end anywhere; None where it does not come so far.
+
+    Mistakes before the end are mended or dropped. ``behind`` is what the words that look ahead see there.
+    """
+    return _Recovery(file).reached(behind)
 
 
 class _Recovery:
@@ -72,6 +81,32 @@ class _Recovery:
                 break
             self._repair(outcome, diagnostic)
         return self._recovered(patched, None)
+
+    def reached(self, behind: str) -> tuple[InteractiveParser, Situation, Patched] | None:
+        for _ in range(_MOST_ROUNDS):
+            if self._read > _MOST_READ:
+                break
+            patched = patch(self._file.text, self._edits)
+            self._read += len(patched.text)
+            parser = grammar().parse_interactive(patched.text + behind, start="start")
+            try:
+                for token in parser.lexer_thread.lex(parser.parser_state):  # type: ignore[no-untyped-call]
+                    if token.start_pos is None or token.start_pos >= len(patched.text):
+                        break
+                    parser.feed_token(token)
+            except UnexpectedInput as stopped:
+                offset = offset_of(stopped, len(patched.text))
+                if offset < len(patched.text):
+                    at = self._lexemes.index_at(patched.original[offset])
+                    situation = situate(parser.parser_state, self._lexemes, at, patched.original)
+                    self._repair(situation, diagnose(situation))
+                    continue
+            return (
+                parser,
+                situate(parser.parser_state, self._lexemes, len(self._lexemes) - 1, patched.original),
+                patched,
+            )
+        return None
 
     def _recovered(self, patched: Patched, branch: Branch | None) -> Recovered:
         return Recovered(
