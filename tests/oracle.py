@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import compress, product
-from math import lcm
+from math import isqrt, lcm, log
 from operator import and_, or_
 
 import numpy as np
@@ -131,6 +131,42 @@ def exponential(x: Fraction) -> Fraction:
     return Fraction(total, 2**600)
 
 
+def logarithm(x: Fraction) -> Fraction:
+    """Of a number above 0, by Halley's iteration from the float."""
+    found = Fraction(log(x))
+    for _ in range(3):  # 50 digits of 2 at first, and three times as many each time
+        power = exponential(found)
+        found = rounded(found + 2 * (x - power) / (x + power), 600)
+    return found
+
+
+def error_function(z: Fraction) -> Fraction:
+    """By its alternating series in integers, which loses as many binary digits as exp(z^2) has."""
+    if abs(z) >= 25:
+        return Fraction(1 if z > 0 else -1)  # but for less than 2**-900
+    places = 640 + int(3 * z * z)
+    point = round(z * 2**places)
+    square = point * point >> places
+    power, total, n = point, point, 1
+    while power and power != -1:
+        power = -(power * square >> places) // n
+        total += power // (2 * n + 1)
+        n += 1
+    return rounded(Fraction(2 * total, 2**places) / ROOT_OF_PI, 600)
+
+
+def root_of_pi() -> Fraction:
+    """By Machin's formula over 2**1200."""
+    pi = sum(
+        factor * sum(Fraction((-1) ** k, (2 * k + 1) * base ** (2 * k + 1)) for k in range(terms))
+        for factor, base, terms in ((16, 5, 260), (-4, 239, 80))
+    )
+    return Fraction(isqrt(int(pi * 4**700)), 2**700)
+
+
+ROOT_OF_PI = root_of_pi()
+
+
 def rounded(x: Fraction, places: int) -> Fraction:
     return Fraction(round(x * 2**places), 2**places)
 
@@ -146,6 +182,22 @@ def bent(curve: Curve, slope: Fraction, z: Fraction) -> Fraction:
         case Curve.TANH:
             power = exponential(2 * z)
             return rounded((power - 1) / (power + 1), 500)
+        case Curve.SOFTPLUS:
+            return rounded(max(z, Fraction(0)) + logarithm(1 + exponential(-abs(z))), 500)
+        case Curve.ELU:
+            return z if z > 0 else rounded(exponential(z) - 1, 500)
+        case Curve.ERF:
+            return error_function(z)
+        case Curve.SILU:
+            return rounded(z / (1 + exponential(-z)), 500)
+        case Curve.GELU:
+            return rounded(z * (1 + error_function(z)) / 2, 500)
+        case Curve.GELU_TANH:
+            inner = 2 * Fraction(0.7978845608028654) * (z + Fraction(0.044715) * z**3)
+            inner = min(max(inner, Fraction(-2000)), Fraction(2000))
+            return rounded(z / (1 + exponential(-inner)), 500)
+        case Curve.HARD_SWISH:
+            return z * min(max(z + 3, Fraction(0)), Fraction(6)) / 6
 
 
 def scores(model: Model, point: Point) -> list[Fraction]:

@@ -2,9 +2,9 @@
 
 Every piecewise-linear activation that the importers accept is a sum of *leaky units*
 ``max(z, 0) + slope * min(z, 0)``: a ReLU has slope 0, a linear (pass-through) unit slope 1, and
-``clip(z, lo, hi)`` is ``lo + relu(z - lo) - relu(z - hi)``. Beside them there are *curved units*, sigmoid and
-tanh. So one layer type is enough, and it is closed under residual connections and concatenations (values
-that skip a layer ride along as linear units). With leaky units alone all scores are rational.
+``clip(z, lo, hi)`` is ``lo + relu(z - lo) - relu(z - hi)``. Beside them there are *curved units*: sigmoid, tanh
+and the smooth relatives of the ReLU. So one layer type is enough, and it is closed under residual connections and
+concatenations (values that skip a layer ride along as linear units). With leaky units alone all scores are rational.
 
 All constants are exact: a float32 weight is the dyadic rational it stores (``0.1f`` is
 13421773/134217728), a decimal written in a spec is that decimal.
@@ -57,6 +57,13 @@ class Curve(IntEnum):
     LEAKY = 0  # max(z, 0) + slope * min(z, 0)
     SIGMOID = 1  # 1 / (1 + exp(-z))
     TANH = 2
+    SOFTPLUS = 3  # ln(1 + exp(z))
+    ELU = 4  # z above 0, exp(z) - 1 below
+    ERF = 5
+    SILU = 6  # z / (1 + exp(-z))
+    GELU = 7  # z (1 + erf(z)) / 2: the usual one at z / sqrt(2)
+    GELU_TANH = 8  # z / (1 + exp(-2 a (z + b z^3))), a = 0.7978845608028654 and b = 0.044715 as float64
+    HARD_SWISH = 9  # z clip(z + 3, 0, 6) / 6
 
 
 @dataclass(frozen=True, kw_only=True)

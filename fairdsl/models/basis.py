@@ -1,7 +1,7 @@
 """Symbolic tensors: exact affine maps over *units*, the building blocks of networks.
 
 A :class:`Basis` numbers blocks of units. A block is a graph input, or what an activation node adds:
-``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``, or a sigmoid or tanh of it; or it holds the indicators
+``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``, or a curve of it; or it holds the indicators
 of an encoder, or the leaves of trees, which are inputs of the layers as well. An :class:`Affine`
 is a tensor whose every element is ``bias + sum over blocks of (row of the part) . units``. Parts that only
 select and scale units (identities, permutations, normalisations) stay in the sparse form :class:`Pick`.

@@ -22,7 +22,7 @@ Inputs of which exactly one is 1 (``choices``) contribute the greatest of their 
 positive ones: :mod:`fairdsl.numerics.choices`. A point of a box that is not such a choice is nobody, and bounds need
 not hold there.
 
-Curved units (sigmoid, tanh) have no such relaxation here, and models with them are refused. An input that is
+Curved units (sigmoid, GELU, ...) have no such relaxation here, and models with them are refused. An input that is
 unbounded makes every unit that reads it unbounded; the others keep their bounds.
 """
 

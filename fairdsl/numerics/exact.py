@@ -1,10 +1,11 @@
 """Models in exact arithmetic: the reference that floating point answers to.
 
 A layer of leaky units is evaluated in integers over one common denominator, which is an order of magnitude
-faster than adding fractions, and exact. Sigmoid and tanh have no rational values: behind such a unit every
+faster than adding fractions, and exact. Curved units have no rational values: behind such a unit every
 number is a ball, an integer with a radius over the common denominator. Sums are exact in both, a leaky unit
 keeps the radius (its slope is at most 1), a curved one scales it by its greatest derivative and adds its
-rounding. The precision grows until a decision is clear; where it never is, the decision stays open.
+rounding, unless it is ``max(z, 0)`` there. The precision grows until a decision is clear; where it never is, the
+decision stays open.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByHighest, ByThreshold, Curve, DecisionRule, Layer, Model
 from fairdsl.ir.opaque import KernelMachine
-from fairdsl.numerics.curves import SLOPE, value_near
+from fairdsl.numerics.curve_values import is_rectified, value_near
+from fairdsl.numerics.curves import SLOPE
 from fairdsl.numerics.fixed_point import FixedPoint
 from fairdsl.numerics.kernel_exact import kernel_values
 from fairdsl.numerics.leaves import Leaves
@@ -87,7 +89,7 @@ def exact_inputs(model: Model, point: Point) -> tuple[Fraction, ...]:
 def exact_scores(model: Model, point: Point) -> tuple[Fraction, ...]:
     """The scores of a model without curved units at a point, in real arithmetic."""
     if not model.rational:
-        raise ValueError("the scores of sigmoid and tanh units are not rational numbers: see enclosed_scores")
+        raise ValueError("the scores of curved units are not rational numbers: see enclosed_scores")
     return enclosed_scores(model, point).values
 
 
@@ -257,13 +259,14 @@ def _affine(layer: Layer, balls: _Balls) -> _Balls:
 def _curve(layer: Layer, before: _Balls, bits: int, bent: list[int], radii: list[int], denominator: int) -> None:
     """Bring ``bent`` and ``radii`` over the denominator times 2**bits, with the values of the curved units in place."""
     for unit, curve in enumerate(layer.curves):
-        if curve is Curve.LEAKY:
+        total, radius = before.numerators[unit], before.radii[unit]
+        straight = is_rectified(curve, total, before.denominator) and (not radius or SLOPE[curve] == 1)
+        if curve is Curve.LEAKY or straight:
             bent[unit] <<= bits
             radii[unit] <<= bits
             continue
-        total, radius = before.numerators[unit], before.radii[unit]
         bent[unit] = value_near(curve, total, before.denominator, bits) * denominator
-        if radius or total:  # at 0 the values 1/2 and 0 are exact
+        if radius or total or curve is Curve.SOFTPLUS:  # at 0 the others' values, 1/2 and 0, are exact
             # In whole units of 2**-bits, one of them for the rounding: so the denominator can be reduced again.
             units = ceil(SLOPE[curve] * Fraction(radius << bits, before.denominator)) + 1
             radii[unit] = units * denominator

@@ -12,7 +12,7 @@ its float, as float32 weights are), therefore
 (the 3 u cover the weights' representation and second-order terms; where a weight that is not a float is too small
 to be represented so, nothing is known), and a leaky unit, being 1-Lipschitz
 for slopes in [0, 1], passes that error on and adds the rounding of one product. A curved unit scales it by
-its greatest derivative (1/4 of sigmoid, 1 of tanh) and adds its own rounding: :mod:`fairdsl.numerics.curves`.
+its greatest derivative (1/4 of sigmoid, 3/2 at most) and adds its own rounding: :mod:`fairdsl.numerics.curves`.
 The bound consists of sums of non-negative terms, so its own rounding is a relative gamma(n + 16): the
 factor ``outward``.
 
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Curve, Layer
-from fairdsl.numerics.curves import CURVE_ERROR, SLOPE, bend
+from fairdsl.numerics.curves import CURVE_ERROR, STEEPNESS, bend, growing
 from fairdsl.numerics.derived import derived
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.products import product
@@ -84,9 +84,11 @@ class _PlainLayer:
         #: The units of each curve that bends.
         self.curved = [(curve, np.flatnonzero(codes == curve)) for curve in Curve if curve and curve in layer.curves]
         #: The greatest derivative of each unit, and of all; and the relative error of evaluating a curve.
-        self.gain = np.array([float(SLOPE[curve]) for curve in Curve])[codes]
+        self.gain = STEEPNESS[codes]
         self.greatest_gain = float(self.gain.max(initial=0.0))
         self.curve_error = np.where(codes == Curve.LEAKY, 0.0, CURVE_ERROR)
+        #: The latter by the argument's magnitude, where the curve grows with it; None where none does.
+        self.growing_error = np.where(growing(codes), CURVE_ERROR, 0.0) if growing(codes).any() else None
         self._rounded = not layer.weight.is_float
 
     @cached_property
@@ -237,9 +239,11 @@ def _propagate(
     layer: _PlainLayer, magnitude: FloatArray, total: FloatArray, error: FloatArray, norm: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The error after a layer, elementwise and as a Euclidean norm; ``magnitude`` is |W|, ``total`` |W||h| + |b|."""
-    # |output| <= |z| <= total, and slopes are at most 1; curved outputs are at most 1 as well.
+    # |output| <= |z| <= total, and slopes are at most 1; curved outputs are at most 1, or 1 + |z|.
     local = (layer.relative + layer.slope_error) * total * layer.outward + _TINY
     local = (local * layer.gain + layer.curve_error) * layer.outward
+    if layer.growing_error is not None:
+        local = (local + layer.growing_error * total) * layer.outward
     error = (product(error, magnitude) * layer.gain + local) * layer.outward
     error = np.where(total < _OVERFLOWS, error, np.inf)
     widening = 1 + (error.shape[1] + 16) * _UNIT_ROUNDOFF

@@ -24,7 +24,7 @@ import numpy as np
 
 from fairdsl.ir.model import Curve
 from fairdsl.ir.opaque import Kernel, KernelMachine
-from fairdsl.numerics.curves import value_near
+from fairdsl.numerics.curve_values import value_near
 
 __all__ = ["KernelBalls", "kernel_values"]
 

@@ -24,6 +24,7 @@ from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Curve, DecisionRule, Layer, Model
 from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models.evaluators import evaluator_of
+from fairdsl.numerics.curves import largest_output
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.predicates import mask
 
@@ -150,7 +151,7 @@ def _largest_score(model: Model, domain: Domain) -> float:
                 rest[np.concatenate(chosen)] = False
                 total = np.abs(layer.bias.floats) + sizes[:, rest].sum(axis=1)
                 total += np.sum([sizes[:, group].max(axis=1) for group in chosen], axis=0)
-            reach = np.where(layer.curve_codes == Curve.LEAKY, total, 1.0) * _ROUNDED
+            reach = largest_output(layer.curve_codes, total) * _ROUNDED
     return float(reach.max())
 
 

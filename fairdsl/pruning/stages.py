@@ -22,9 +22,12 @@ from fairdsl.ir.model import Layer
 
 __all__ = ["Graph", "Stage", "stages_by_layer"]
 
-_BENDING = frozenset({"Relu", "LeakyRelu", "PRelu", "Sigmoid", "Tanh", "Clip", "HardSigmoid", "Abs", "Max", "Min"})
+_SMOOTH = frozenset({"Softplus", "Erf", "Celu", "Gelu", "Swish", "HardSwish"})
+_BENDING = _SMOOTH | {
+    *("Relu", "LeakyRelu", "PRelu", "Sigmoid", "Tanh", "Clip", "HardSigmoid", "Abs", "Max", "Min", "Elu", "Selu"),
+}
 #: Activations that make one unit of each number; the others need a reading of their own.
-_ROWS_OF_UNITS = frozenset({"Relu", "LeakyRelu", "Sigmoid", "Tanh"})
+_ROWS_OF_UNITS = _SMOOTH | {"Relu", "LeakyRelu", "Sigmoid", "Tanh"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

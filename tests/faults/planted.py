@@ -101,6 +101,10 @@ def _swapped(_: NodeCall, value: Any) -> Any:
     return Softmaxed(take(value.logits, np.array([[1, 0, 2]])))
 
 
+def _halved(_: NodeCall, value: Any) -> Any:
+    return scale(value, np.full(value.size, 0.5))
+
+
 def _shifted(handler: Callable[[NodeCall], Any], call: NodeCall) -> Any:
     moved = [replace(held, array=held.array - 1) if place in (1, 2) else held for place, held in enumerate(call.inputs)]  # type: ignore[union-attr, type-var]
     return handler(replace(call, inputs=moved))
@@ -126,6 +130,7 @@ class Planted:
     outputs: Any = ("y",)
     people: Domain | None = None
     outcomes: tuple[str, ...] = ("reject", "grant")
+    opset: int = 17
 
 
 def of_scores(operator: str, wrong: Wrong, body: Any, constants: dict[str, Any] | None = None, **more: Any) -> Planted:
@@ -274,6 +279,20 @@ PLANTED: dict[str, Planted] = {
     ),
     "absolute_value_as_relu": of_scores("Abs", as_if("Relu"), node("Abs", ["h"], ["r"])),
     "tanh_as_sigmoid": of_scores("Tanh", as_if("Sigmoid"), node("Tanh", ["h"], ["r"])),
+    "elu_alpha": of_scores("Elu", attributes(alpha=None), node("Elu", ["h"], ["r"], alpha=0.9)),
+    "selu_gamma": of_scores("Selu", attributes(gamma=1.0), node("Selu", ["h"], ["r"])),
+    "celu_as_elu": of_scores("Celu", as_if("Elu"), node("Celu", ["h"], ["r"], alpha=0.5)),
+    "softplus_as_relu": of_scores("Softplus", as_if("Relu"), node("Softplus", ["h"], ["r"])),
+    "erf_as_tanh": of_scores("Erf", as_if("Tanh"), node("Erf", ["h"], ["r"])),
+    "gelu_by_tanh_as_gelu": of_scores(
+        "Gelu", attributes(approximate="none"), node("Gelu", ["h"], ["r"], approximate="tanh"), opset=20
+    ),
+    "gelu_as_swish": of_scores("Gelu", as_if("Swish"), node("Gelu", ["h"], ["r"]), opset=20),
+    "hard_swish_as_swish": of_scores("HardSwish", as_if("Swish"), node("HardSwish", ["h"], ["r"])),
+    "swish_alpha": of_scores("Swish", attributes(alpha=None), node("Swish", ["h"], ["r"], alpha=1.02), opset=24),
+    "gate_of_the_number_without_its_gate": of_scores(
+        "Mul", made(_halved), (node("Sigmoid", ["h"], ["g"]), node("Mul", ["h", "g"], ["r"]))
+    ),
     "greatest_as_least": of_scores("Max", as_if("Min"), node("Max", ["h", "k"], ["r"]), {"k": numbers(3)}),
     "subtraction_turned_round": of_scores("Sub", inputs(1, 0), node("Sub", ["k", "h"], ["r"]), {"k": numbers(3)}),
     "division_as_product": of_scores(

@@ -27,7 +27,7 @@ def people() -> Domain:
 
 def opened(case: Planted, folder: Path) -> Model:
     width = len((case.people or people()).attributes)
-    file = network(case.nodes, case.constants, inputs={"x": ["N", width]}, outputs=case.outputs)
+    file = network(case.nodes, case.constants, inputs={"x": ["N", width]}, outputs=case.outputs, opset=case.opset)
     for entry in file.opset_import:
         entry.version = 3 if entry.domain == "ai.onnx.ml" and "TreeEnsemble" not in case.operator[1] else entry.version
     path = saved(file, folder)

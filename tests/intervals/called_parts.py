@@ -10,18 +10,23 @@ from fairdsl.backends.intervals.kernels import (
     fibres,
     node,
     slots,
+    units,
 )
 from fairdsl.backends.intervals.kernels import law as law_of_sums
 from fairdsl.numerics.kernels.compiled import exact
 
 __all__ = [
+    "activate",
     "analyse",
     "choose_fibres",
     "compose",
+    "derivative_range",
     "greatest",
     "law_without",
     "least",
     "least_within",
+    "line_above",
+    "line_below",
     "load_slot",
     "mass_inside",
     "mass_touching",
@@ -100,3 +105,23 @@ def analyse(net, work, comparison, cells) -> Any:  # type: ignore[no-untyped-def
 @exact
 def load_slot(net, work, tree, slot) -> Any:  # type: ignore[no-untyped-def]
     return slots.load_slot(net, work, tree, slot)
+
+
+@exact
+def line_above(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
+    return units.line_above(low, high, slope, curve)
+
+
+@exact
+def line_below(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
+    return units.line_below(low, high, slope, curve)
+
+
+@exact
+def derivative_range(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
+    return units.derivative_range(low, high, slope, curve)
+
+
+@exact
+def activate(z, slope, curve) -> Any:  # type: ignore[no-untyped-def]
+    return units.activate(z, slope, curve)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.task import AttributeKind, Curve, Task
+from tests.curve_floats import bent_floats
 
 Floats = NDArray[np.float64]
 #: A comparison: where its paths start, and the moves of each simplex.
@@ -113,7 +114,7 @@ def random_task(seed: int, *, real: bool = False, curved: bool = False, whole: b
     if len(layers) == 1 and rows == 3:
         paths = [(score @ origin, [moves @ score.T for moves in simplices]) for origin, simplices in paths]
     slopes = [rng.choice([0.0, 0.0, 0.25, 1.0], width) for width in widths[1:-1]]
-    curves = [rng.choice([0, int(Curve.SIGMOID), int(Curve.TANH)], width) * curved for width in widths[1:-1]]
+    curves = [rng.choice([0, *map(int, Curve)], width) * curved for width in widths[1:-1]]
     changes: dict[str, Any] = {} if whole else _roots(rng, sizes)
     if rows == 1 and rng.random() < 0.3:
         changes["margin"] = np.array([[-0.25, 0.5]])
@@ -141,12 +142,6 @@ def _roots(rng: np.random.Generator, sizes: Sequence[int]) -> dict[str, Any]:
     return {"low": low, "high": high, "comparison": np.array([0, 1], dtype=np.int64), "component": component}
 
 
-def activated(z: Floats, slope: Floats, curve: NDArray[np.int64]) -> Floats:
-    """Hidden units' values, [points, units]."""
-    leaky = np.where(z > 0, z, z * slope)
-    return np.select([curve == Curve.SIGMOID, curve == Curve.TANH], [1 / (1 + np.exp(-z)), np.tanh(z)], leaky)
-
-
 def shared_part(task: Task, positions: Floats) -> Floats:
     """What positions of the shared attributes contribute to the first layer, [points, units]."""
     total = np.zeros((len(positions), task.weights[0].shape[0]))
@@ -161,7 +156,7 @@ def pre_activations(task: Task, z: Floats) -> list[Floats]:
     """Those of every layer, the rows last, for those of the first: [points, units] each."""
     found = [z]
     for weight, bias, slope, curve in zip(task.weights[1:], task.biases, task.slopes, task.curves, strict=True):
-        found.append(activated(found[-1], slope, curve) @ weight.T + bias)
+        found.append(bent_floats(found[-1], slope, curve) @ weight.T + bias)
     return found
 
 

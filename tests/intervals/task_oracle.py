@@ -8,7 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from fairdsl.backends.intervals.task import AttributeKind, Curve, Task
+from fairdsl.backends.intervals.task import AttributeKind, Task
+from tests.curve_floats import bent_floats
 
 #: Rows of the small models of the tests are zero or far from it; decimals are rounded, ties are not lost.
 _ZERO = 1e-9
@@ -39,9 +40,7 @@ def contributions(task: Task, unit: Unit) -> np.ndarray:
 def rows(task: Task, z: np.ndarray) -> np.ndarray:
     """The rows for pre-activations of the first layer."""
     for matrix, bias, slope, curve in zip(task.weights[1:], task.biases, task.slopes, task.curves, strict=True):
-        leaky = np.where(z > 0, z, z * slope)
-        z = matrix @ np.select([curve == Curve.SIGMOID, curve == Curve.TANH], [1 / (1 + np.exp(-z)), np.tanh(z)], leaky)
-        z = z + bias
+        z = matrix @ bent_floats(z, slope, curve) + bias
     return np.where(np.abs(z) < _ZERO, 0.0, z)
 
 

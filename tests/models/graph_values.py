@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import exp, isfinite, tanh
+from math import exp, isfinite
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from fairdsl.ir.opaque import Kernel
 from fairdsl.models.basis import TREE_RELATIONS, Affine, Block, Indicators, KernelTerms, Pick, Trees
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.schedule import first_blocks, lay_out
+from tests.curve_floats import FUNCTIONS, logistic
 
 Row = Sequence[Fraction]
 #: Relative to the largest number about: within it float32 may differ, and decisions may.
@@ -35,17 +36,9 @@ def forms(value: Affine, units: dict[int, list[Fraction]]) -> list[Fraction]:
 
 
 def bent(curve: Curve, slope: Fraction, z: Fraction) -> Fraction:
-    match curve:
-        case Curve.LEAKY:
-            return max(z, Fraction(0)) + slope * min(z, Fraction(0))
-        case Curve.SIGMOID:
-            return Fraction(logistic(z))
-        case Curve.TANH:
-            return Fraction(tanh(z))
-
-
-def logistic(z: Fraction) -> float:
-    return 1 / (1 + exp(-max(min(float(z), 700.0), -700.0)))
+    if curve is Curve.LEAKY:
+        return max(z, Fraction(0)) + slope * min(z, Fraction(0))
+    return Fraction(FUNCTIONS[curve](float(z)))
 
 
 def indicated(indicators: Indicators, units: dict[int, list[Fraction]]) -> list[Fraction]:

@@ -149,7 +149,7 @@ def drawn(seed: int, builders: dict[tuple[str, str], Builder]) -> tuple[onnx.Mod
     turn = keys[seed % len(keys)]
     for _ in range(20):
         drawing = Drawing(
-            rng, int(rng.choice([9, 11, 12, 13, 15, 17, 18, 20])), int(rng.choice([2, 3])), rng.random() < 0.8
+            rng, int(rng.choice([9, 11, 12, 13, 15, 17, 18, 20, 24, 24])), int(rng.choice([2, 3])), rng.random() < 0.8
         )
         _inputs(drawing)
         wanted = [keys[i] for i in rng.integers(0, len(keys), int(rng.integers(0, 10)))]

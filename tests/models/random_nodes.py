@@ -403,6 +403,27 @@ def alpha(d: Drawing) -> dict[str, Any]:
     return {"alpha": float(d.one_of([0.25, 0.5, 1.5, -0.5, 0.0, 1.0]))} if d.chance(0.7) else {}
 
 
+def since(opset: int, builder: Builder) -> Builder:
+    """A builder of an operator that files of older versions do not have."""
+
+    def build(d: Drawing) -> None:
+        if d.opset < opset:
+            raise CannotDrawError
+        builder(d)
+
+    return build
+
+
+def gate(d: Drawing) -> None:
+    """A number times the logistic function of a multiple of it."""
+    source = d.number(("float32",))
+    like = d.like(source, source.shape, early=False, exact=False)
+    factor, _ = constant_for(d, source, d.one_of([1.0, 1.75, -0.5]))
+    inner: Any = source if d.chance() else d.add("Mul", [source, factor], d.like(source, source.shape, exact=False))
+    share = d.add("Sigmoid", [inner], like)
+    d.add("Mul", [source, share] if d.chance() else [share, source], like)
+
+
 def line(d: Drawing) -> dict[str, Any]:
     return d.some(alpha=0.25, beta=0.5)
 
@@ -410,7 +431,7 @@ def line(d: Drawing) -> dict[str, Any]:
 BUILDERS: dict[tuple[str, str], Builder] = {
     ("", "Add"): combining("Add"),
     ("", "Sub"): combining("Sub"),
-    ("", "Mul"): combining("Mul", both=False),
+    ("", "Mul"): lambda d: gate(d) if d.chance(0.2) else combining("Mul", both=False)(d),
     ("", "Div"): divided,
     ("", "Sum"): several("Sum"),
     ("", "Neg"): single("Neg", NUMBERS),
@@ -427,6 +448,16 @@ BUILDERS: dict[tuple[str, str], Builder] = {
     ("", "Min"): several("Min", early=False),
     ("", "Sigmoid"): single("Sigmoid", early=False, exact=False),
     ("", "Tanh"): single("Tanh", early=False, exact=False),
+    ("", "Softplus"): single("Softplus", ("float32",), early=False, exact=False),
+    ("", "Erf"): since(9, single("Erf", ("float32",), early=False, exact=False)),
+    ("", "Elu"): single("Elu", ("float32",), lambda d: d.some(alpha=0.25), early=False, exact=False),
+    ("", "Selu"): single("Selu", ("float32",), lambda d: d.some(alpha=1.25, gamma=0.5), early=False, exact=False),
+    ("", "Celu"): since(12, single("Celu", ("float32",), lambda d: d.some(alpha=0.5), early=False, exact=False)),
+    ("", "Gelu"): since(
+        20, single("Gelu", ("float32",), lambda d: d.some(approximate="tanh"), early=False, exact=False)
+    ),
+    ("", "Swish"): since(24, single("Swish", ("float32",), lambda d: d.some(alpha=1.5), early=False, exact=False)),
+    ("", "HardSwish"): since(14, single("HardSwish", ("float32",), early=False, exact=False)),
     ("", "Softmax"): softmax,
     ("", "ArgMax"): argmax,
     ("", "Greater"): compared("Greater"),

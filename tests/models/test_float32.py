@@ -16,12 +16,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto
 
+from fairdsl.ir.model import Curve
 from fairdsl.models.float32 import Rounded, analysed
 from fairdsl.models.float32.curves import EXP_RELATIVE, SIGMOID_ABSOLUTE, TANH_LEAST, TANH_RELATIVE
 from fairdsl.models.float32.depends import features_read
+from fairdsl.models.float32.smooth import SMOOTH_ERROR
 from fairdsl.models.float32.walk import HANDLERS
 from fairdsl.models.onnx_import.walk import HANDLERS as READ
 from fairdsl.models.onnx_import.walk import SEVERAL
+from fairdsl.numerics.curves import bend
 from tests.drawing import examples
 from tests.models import tree_files
 from tests.models.float32_files import at_run_time, exactly, inside, opened, within
@@ -66,12 +69,13 @@ def test_operators(name: str, tmp_path: Path) -> None:
     assert bounds["y"][0] < 1e-4, "a bound that is too large is of no use"
 
 
-def curve_error(operator: str, function: Callable[[Rows], Rows], x: Rows) -> tuple[Rows, Rows]:
+def curve_error(operator: str, function: Callable[[Rows], Rows], x: Rows, **attributes: object) -> tuple[Rows, Rows]:
     session = onnxruntime.InferenceSession(
-        network([node(operator, ["x"], ["y"])], inputs={"x": ["N"]}).SerializeToString()
+        network([node(operator, ["x"], ["y"], **attributes)], inputs={"x": ["N"]}, opset=20).SerializeToString()
     )
     (found,) = session.run(None, {"x": x})
-    exact = function(x.astype(np.float64))
+    with np.errstate(all="ignore"):
+        exact = function(x.astype(np.float64))
     return np.abs(found.astype(np.float64) - exact), exact
 
 
@@ -82,6 +86,22 @@ def everywhere() -> Rows:
     return np.concatenate([bits[np.isfinite(bits)], near])
 
 
+def _of(curve: Curve, factor: float = 1.0) -> Callable[[Rows], Rows]:
+    return lambda v: bend(v * factor, curve) / factor
+
+
+#: Smooth relatives of the ReLU; what :mod:`fairdsl.numerics.curves` makes of them is held to a bound elsewhere.
+SMOOTH_CURVES: list[tuple[str, dict[str, object], Callable[[Rows], Rows]]] = [
+    ("Softplus", {}, _of(Curve.SOFTPLUS)),
+    ("Elu", {}, _of(Curve.ELU)),
+    ("Celu", {"alpha": 0.25}, _of(Curve.ELU, 4.0)),
+    ("Erf", {}, _of(Curve.ERF)),
+    ("Gelu", {}, _of(Curve.GELU, 0.5**0.5)),
+    ("Gelu", {"approximate": "tanh"}, _of(Curve.GELU_TANH)),
+    ("HardSwish", {}, _of(Curve.HARD_SWISH)),
+]
+
+
 def test_the_measured_errors_of_curves() -> None:
     """What ``curves`` takes for granted of the runtime, measured again with the runtime that is installed."""
     x = everywhere()
@@ -89,6 +109,9 @@ def test_the_measured_errors_of_curves() -> None:
     assert off.max() < 0.9 * SIGMOID_ABSOLUTE
     off, exact = curve_error("Tanh", np.tanh, x)
     assert (off <= 0.9 * TANH_RELATIVE * np.abs(exact) + 0.1 * TANH_LEAST).all()
+    for operator, attributes, function in SMOOTH_CURVES:
+        off, _ = curve_error(operator, function, x, **attributes)
+        assert (off < 0.9 * SMOOTH_ERROR * (1 + np.abs(x.astype(np.float64)))).all(), operator
     inner = x[np.abs(x) < 80]
     off, exact = curve_error("Exp", np.exp, inner)
     assert (off <= 0.9 * EXP_RELATIVE * exact).all()

@@ -1,4 +1,4 @@
-"""Sigmoid and tanh: values to any precision, float64 within its bound, decisions only where they are proved."""
+"""Curved units: values to any precision, float64 within its bound, decisions only where they are proved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByHighest, ByThreshold, Curve, Layer, Model, linear_layer
 from fairdsl.numerics.bounds import float_layers
-from fairdsl.numerics.curves import CURVE_ERROR, bend, value_near
+from fairdsl.numerics.curve_values import value_near
+from fairdsl.numerics.curves import CURVE_ERROR, SLOPE, bend, derivative, growing
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import (
     UNDECIDED,
@@ -33,7 +34,7 @@ from tests.builders import layer, model
 from tests.oracle import bent, outcome, scores
 
 F = Fraction
-CURVES = [Curve.SIGMOID, Curve.TANH]
+CURVES = [curve for curve in Curve if curve]
 #: Where rounding is worst: around 0, where the curves turn flat, where exp overflows, and tiny numbers.
 ADVERSARIAL = [
     *(s * 10.0**e for s in (1, -1) for e in range(-12, 3)),
@@ -59,26 +60,43 @@ def test_values_at_the_edges(curve: Curve) -> None:
     for z in (F(0), F(1, 10**40), F(-1, 10**40), F(97), F(-97), F(-96), F(67), F(10**30), F(-(10**30))):
         limit = min(max(z, F(-400)), F(400))
         found = F(value_near(curve, z.numerator, z.denominator, 96), 2**96)
-        assert abs(found - bent(curve, F(0), limit)) <= F(1, 2**96) + F(1, 2**440)
-    assert F(value_near(curve, 0, 1, 96), 2**96) == (F(1, 2) if curve is Curve.SIGMOID else 0)
+        # Where the curve grows it is z, or 0, that far out.
+        beyond = max(z - limit, F(0)) if growing(np.array([curve]))[0] else F(0)
+        assert abs(found - bent(curve, F(0), limit) - beyond) <= F(1, 2**96) + F(1, 2**440)
+    if curve is not Curve.SOFTPLUS:
+        assert F(value_near(curve, 0, 1, 96), 2**96) == (F(1, 2) if curve is Curve.SIGMOID else 0)
 
 
 @pytest.mark.parametrize("curve", CURVES)
 def test_float64_curves_keep_their_bound(curve: Curve) -> None:
     rng = np.random.default_rng(3)
-    rows = np.concatenate([ADVERSARIAL, rng.standard_normal(1500) * 10.0 ** rng.uniform(-3, 2, 1500)])
+    count = 1500 if curve in (Curve.SIGMOID, Curve.TANH) else 300
+    rows = np.concatenate([ADVERSARIAL, rng.standard_normal(count) * 10.0 ** rng.uniform(-3, 2, count)])
     with np.errstate(all="ignore"):
         found = bend(rows, curve)
     for z, value in zip(rows.tolist(), found.tolist(), strict=True):
         true = bent(curve, F(0), min(max(F(z), F(-2000)), F(2000)))
-        assert abs(F(value) - true) <= F(CURVE_ERROR) * abs(true) + F(1, 2**440) + F(10) ** -300
+        grows = growing(np.array([curve]))[0]
+        true += max(F(z) - 2000, F(0)) if grows else 0
+        size = 1 + abs(F(z)) if grows else abs(true)
+        assert abs(F(value) - true) <= F(CURVE_ERROR) * size + F(1, 2**440) + F(10) ** -300
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_no_curve_is_steeper_than_is_said(curve: Curve) -> None:
+    rows = np.linspace(-12, 12, 24001)
+    steep = derivative(rows, curve)
+    assert 0.99 * SLOPE[curve] <= np.abs(steep).max() <= SLOPE[curve]
+    between = np.diff(bend(rows, curve)) / np.diff(rows)
+    off = np.abs(between - (steep[1:] + steep[:-1]) / 2)
+    assert np.count_nonzero(off > 1e-3) == (2 if curve is Curve.HARD_SWISH else 0), "it has two corners"
 
 
 def random_network(rng: np.random.Generator, widths: list[int]) -> Model:
     layers = []
     for place, (into, out) in enumerate(pairwise(widths)):
         last = place == len(widths) - 2
-        curves = () if last else tuple(Curve(code) for code in rng.integers(0, 3, out).tolist())
+        curves = () if last else tuple(Curve(code) for code in rng.integers(0, len(Curve), out).tolist())
         slopes = [
             1.0 if last else 0.0 if curve else float(rng.choice([0.0, 0.1, 1.0])) for curve in curves or [0] * out
         ]

@@ -46,7 +46,8 @@ class Intervals:
         questions=("pairs: same decision; any, each, within, regardless of, among, where",),
         quantities=(Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value, Quantity.HOLDS.value),
         models=(
-            "networks (ReLU, sigmoid, tanh) and linear models over any number of individuals, bounded reals too;"
+            "networks (ReLU, sigmoid, tanh, GELU and the like) and linear models over any number of individuals,"
+            " bounded reals too;"
             " rules, and leaves of trees, that are conditions on one finite attribute each",
         ),
     )

@@ -116,7 +116,7 @@ def _of_model(problem: Problem, pair: Pair) -> Refusal | None:
     bounded = shares and _all_compared(pair) and model.layers[-1].bias.shape[0] <= 2
     if power > (most := _COUNTED if shares else _PROVED) and not bounded:
         return Refusal(why=f"2^{power} combinations of leaves; its limit is 2^{most}", span=model.span)
-    return None if model.rational else Refusal(why="sigmoid or tanh units behind the tree", span=model.span)
+    return None if model.rational else Refusal(why="curved units behind the tree", span=model.span)
 
 
 def _of_domain(problem: Problem, pair: Pair) -> Refusal | None:

@@ -105,7 +105,7 @@ def refusal_of_boxes(problem: Problem, subjects: Iterable[Subject]) -> Refusal |
 # --------------------------------------------------------------------------------------------------
 # Models of which no boxes are bounded, over few people: boxes are cut until their individuals can be listed.
 #
-# So sigmoid and tanh units, kernel machines and files that are only run have rates, too: everybody is decided.
+# So curved units, kernel machines and files that are only run have rates, too: everybody is decided.
 
 IntArray = NDArray[np.int64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Curve, Layer, Model
-from fairdsl.numerics.curves import bend
+from fairdsl.numerics.curves import bend, derivative
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.products import product
 
@@ -57,9 +57,8 @@ def _bent(layer: Layer, before: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A layer's outputs, and their derivatives by the pre-activations."""
     slope = np.where(before > 0, 1.0, layer.slope.floats)
     after = before * slope
-    for curve in layer.curves and (Curve.SIGMOID, Curve.TANH):
+    for curve in set(layer.curves) - {Curve.LEAKY}:
         units = np.flatnonzero(layer.curve_codes == curve)
-        bent = bend(before[:, units], curve)
-        after[:, units] = bent
-        slope[:, units] = bent * (1 - bent) if curve is Curve.SIGMOID else 1 - bent**2
+        after[:, units] = bend(before[:, units], curve)
+        slope[:, units] = derivative(before[:, units], curve)
     return after, slope

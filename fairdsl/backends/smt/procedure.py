@@ -62,7 +62,7 @@ def refusal(problem: Problem) -> Refusal | None:
         return Refusal(why=why, span=problem.demanded.span)
     for model in problem.models:
         if not model.rational:
-            why = f"`{model.name}` has sigmoid or tanh units inside, and its arithmetic knows straight pieces only"
+            why = f"`{model.name}` has curved units inside, and its arithmetic knows straight pieces only"
             return Refusal(why=why, span=model.span)
     return None
 

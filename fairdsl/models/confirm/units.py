@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from math import erfc
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +163,7 @@ class Units:
     def _steepness(self, block: Block, argument: Affine) -> FloatArray:
         """How much of an error of its argument a unit passes on."""
         if block.curve is not Curve.LEAKY:
-            return np.ones((1, block.width))
+            return np.full((1, block.width), 1.0 if block.curve in (Curve.SIGMOID, Curve.TANH) else 1.5)
         return np.asarray(np.where(self.affine(argument) > 0, 1.0, self._reader.floats(block.slope)), dtype=np.float64)
 
     def block(self, number: int) -> FloatArray:
@@ -252,8 +253,27 @@ def _bent(z: FloatArray, block: Block, reader: Reader) -> FloatArray:
                 return np.asarray(1 / (1 + np.exp(-z)), dtype=np.float64)
             case Curve.TANH:
                 return np.asarray(np.tanh(z), dtype=np.float64)
+            case Curve.SOFTPLUS:
+                return np.asarray(np.logaddexp(0, z), dtype=np.float64)
+            case Curve.ELU:
+                return np.asarray(np.where(z > 0, z, np.exp(np.minimum(z, 0)) - 1), dtype=np.float64)
+            case Curve.ERF:
+                return 1 - _erfc(z)
+            case Curve.SILU:
+                return np.asarray(z / (1 + np.exp(-z)), dtype=np.float64)
+            case Curve.GELU:
+                return np.asarray(z * _erfc(-z) / 2, dtype=np.float64)
+            case Curve.GELU_TANH:
+                inner = 0.7978845608028654 * (z + 0.044715 * z**3)
+                return np.asarray(z * (1 + np.tanh(inner)) / 2, dtype=np.float64)
+            case Curve.HARD_SWISH:
+                return np.asarray(z * np.minimum(np.maximum(z / 6 + 0.5, 0), 1), dtype=np.float64)
             case Curve.LEAKY:
                 return np.asarray(np.where(z > 0, z, z * reader.floats(block.slope)), dtype=np.float64)
+
+
+def _erfc(z: FloatArray) -> FloatArray:
+    return np.vectorize(erfc, otypes=[np.float64])(z) if z.size else z
 
 
 def _kernel(terms: KernelTerms, features: FloatArray, reader: Reader) -> FloatArray:

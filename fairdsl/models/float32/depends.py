@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairdsl.models.float32 import moving
 from fairdsl.models.float32.call import ML, Call
+from fairdsl.models.float32.smooth import SMOOTH
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, aligned, constant
 from fairdsl.models.onnx_import.file import RawGraph, RawNode
 
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 #: Operators on each number of the first input alone; further inputs are stored.
 _ELEMENTWISE = {
     ("", name)
-    for name in ("Relu", "LeakyRelu", "PRelu", "Clip", "HardSigmoid", "Abs", "Neg", "Sigmoid", "Tanh", "Cast")
+    for name in ("Relu", "LeakyRelu", "PRelu", "Clip", "HardSigmoid", "Abs", "Neg", "Sigmoid", "Tanh", "Cast", *SMOOTH)
 } | {(ML, name) for name in ("Scaler", "Binarizer", "LabelEncoder", "Imputer")}
 #: Operators that combine the numbers at the same place of all inputs.
 _TOGETHER = {

@@ -19,6 +19,7 @@ from fairdsl.models.float32 import (
     moving,
     products,
     reductions,
+    smooth,
     trees,
 )
 from fairdsl.models.float32.call import Call, Handler
@@ -32,6 +33,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     **products.HANDLERS,
     **bending.HANDLERS,
     **curves.HANDLERS,
+    **smooth.HANDLERS,
     **reductions.HANDLERS,
     **choosing.HANDLERS,
     **moving.HANDLERS,

@@ -9,6 +9,7 @@ import numpy as np
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, add, apply, scale, take
 from fairdsl.models.exact import Array
+from fairdsl.models.onnx_import.gates import gated
 from fairdsl.models.onnx_import.values import (
     Constant,
     Handlers,
@@ -99,6 +100,10 @@ def _mul(call: NodeCall) -> Value:
         return times(as_affine(left), right.numbers)
     if isinstance(left, Constant):
         return times(as_affine(right), left.numbers)
+    if isinstance(left, Affine | Logistic) and isinstance(right, Affine | Logistic):
+        product = gated(*broadcast_pair(as_affine(left), as_affine(right)), call.basis)
+        if product is not None:
+            return product
     raise UnreadableError("it multiplies two values that both depend on the individual")
 
 

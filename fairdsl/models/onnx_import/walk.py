@@ -26,6 +26,7 @@ from fairdsl.models.onnx_import import (
     reductions,
     scikit,
     shaping,
+    smooth,
     trees,
 )
 from fairdsl.models.onnx_import.chosen import by_choice, is_early
@@ -57,6 +58,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     **shaping.HANDLERS,
     **reductions.HANDLERS,
     **activations.HANDLERS,
+    **smooth.HANDLERS,
     **exponentials.HANDLERS,
     **comparisons.HANDLERS,
     **scikit.HANDLERS,

@@ -109,7 +109,9 @@ def _through(layers: Layers, units: Units, unit: int, low: float, high: float) -
     phase = units.phase[unit]
     if phase == OPEN:
         least, most = derivative_range(units.below[unit], units.above[unit], layers.slope[unit], layers.curve[unit])
-        return min(low * least, low * most), max(high * least, high * most)
+        # A derivative may be negative.
+        falling, rising = min(low * most, high * least), max(low * least, high * most)
+        return min(falling, min(low * least, high * most)), max(rising, max(low * most, high * least))
     if phase in (OFF, OFF_BY_SPLIT):
         return low * layers.slope[unit], high * layers.slope[unit]
     return low, high

@@ -22,7 +22,7 @@ from fairdsl.backends.intervals.kernels.layout import (
     Units,
     Work,
 )
-from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.intervals.task import Curve, Task
 from fairdsl.numerics.products import product
 
 __all__ = ["net_of", "work_for"]
@@ -92,12 +92,12 @@ def _single_moves(task: Task) -> bool:
 def _errors(task: Task, first: Floats, origin: Floats) -> tuple[Floats, Floats]:
     """Rounding error of affine forms by layer, and of slopes by coordinate.
 
-    A coefficient is a sum of products along the network's paths (slopes of relaxations lie in [0, 1]), an
-    intercept at most doubles a unit's magnitude: so the error is below gamma_N times the same sums over
-    absolute values, N the number of operations along a path, in any order of summation. The constants
-    leave room for the concretisation, for weights that are nearest floats and for the multipliers. What
-    underflows, or is a float only because it must not be 0, is off by 2^-1074 at most before it is multiplied
-    with the weights above: the constants that every layer adds are scaled by the same weights. Tables are
+    A coefficient is a sum of products along the network's paths (slopes of relaxations lie in [0, 1], of smooth
+    units in [-1.5, 1.5]), an intercept at most doubles a unit's magnitude, of smooth ones four times: so the error is
+    below gamma_N times the same sums over absolute values, N the number of operations along a path, in any order of
+    summation. The constants leave room for the concretisation, for weights that are nearest floats and for the
+    multipliers. What underflows, or is a float only because it must not be 0, is off by 2^-1074 at most before it is
+    multiplied with the weights above: the constants that every layer adds are scaled by the same weights. Tables are
     measured as they were, too: near values far from zero lose digits when one is taken to the origin.
     """
     reach = np.where(task.kinds == TABLE, 1.0, task.sizes)[_owners(task)]
@@ -109,9 +109,10 @@ def _errors(task: Task, first: Floats, origin: Floats) -> tuple[Floats, Floats]:
     operations = first.shape[1] + task.moves.shape[0] + 64 + sum(matrix.shape[1] + 8 for matrix in task.weights)
     gamma = 16.0 * operations * _UNIT_ROUNDOFF
     errors = [0.0, gamma * float(magnitude.max(initial=0.0))]
-    for matrix, bias in zip(task.weights[1:], task.biases, strict=True):
-        magnitude = product(np.abs(matrix), 2.0 * magnitude + 1.0) + np.abs(bias)
-        columns = product(np.abs(matrix), columns) + _TINY
+    for matrix, bias, curves in zip(task.weights[1:], task.biases, task.curves, strict=True):
+        growth = np.where(curves > Curve.TANH, 2.0, 1.0)
+        magnitude = product(np.abs(matrix), 2.0 * growth * magnitude + 1.0) + np.abs(bias)
+        columns = product(np.abs(matrix), growth[:, None] * columns) + _TINY
         errors.append(gamma * float(magnitude.max()))
     # The floor covers what underflows.
     return np.maximum.accumulate(errors) + _TINY, gamma * columns.max(axis=0) + _TINY

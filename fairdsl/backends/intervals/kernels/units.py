@@ -2,18 +2,20 @@
 
 Leaky units: the chord above and a line through the origin below (CROWN, DeepPoly). Sigmoid and tanh:
 chord and tangent where the curve bends one way, otherwise lines of the smaller end slope through the ends
-(DeepPoly, Singh et al. 2019, section 4). Intercepts carry a margin for the library functions' rounding.
+(DeepPoly, Singh et al. 2019, section 4). Intercepts carry a margin for the library functions' rounding. All other
+curves: :mod:`.smooth`.
 """
 
 from __future__ import annotations
 
 import math
 
+from fairdsl.backends.intervals.kernels.smooth import slopes_between, smooth, sound_line
 from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["activate", "derivative_range", "line_above", "line_below"]
 
-_SIGMOID = 1
+_SIGMOID, _TANH = 1, 2
 _MARGIN = 1e-12
 
 
@@ -24,7 +26,7 @@ def activate(z: float, slope: float, curve: int) -> float:
         return z if z >= 0.0 else slope * z
     if curve == _SIGMOID:
         return 1.0 / (1.0 + math.exp(-z)) if z >= 0.0 else math.exp(z) / (1.0 + math.exp(z))
-    return math.tanh(z)
+    return math.tanh(z) if curve == _TANH else smooth(z, curve)
 
 
 @part
@@ -38,6 +40,8 @@ def derivative_range(low: float, high: float, slope: float, curve: int) -> tuple
     """The least and greatest derivative of an open unit on [low, high]."""
     if curve == 0:
         return min(slope, 1.0), max(slope, 1.0)
+    if curve > _TANH:
+        return slopes_between(low, high, curve)
     nearest = 0.0 if low <= 0.0 <= high else (low if low > 0.0 else high)
     ends = min(_derivative(low, curve), _derivative(high, curve))
     return max(0.0, ends - _MARGIN), _derivative(nearest, curve) + _MARGIN
@@ -48,6 +52,8 @@ def line_below(low: float, high: float, slope: float, curve: int) -> tuple[float
     """Slope and intercept of a line below an open unit on [low, high]."""
     if curve == 0:
         return (1.0, 0.0) if high > -low else (slope, 0.0)
+    if curve > _TANH:
+        return sound_line(low, high, curve, -1.0)
     if low >= 0.0:
         return _chord(low, high, curve, -1.0)
     if high <= 0.0:
@@ -62,6 +68,8 @@ def line_above(low: float, high: float, slope: float, curve: int) -> tuple[float
     if curve == 0:
         chord = (high - slope * low) / (high - low)
         return chord, high * (1.0 - chord)
+    if curve > _TANH:
+        return sound_line(low, high, curve, 1.0)
     if low >= 0.0:
         return _tangent(low, high, curve, 1.0)
     if high <= 0.0:
