@@ -34,7 +34,7 @@ def hashed_models(
         if isinstance(box, BlackBox) and box.call is not None:
             hashed.append(HashedFile(name=name, path=None, sha256=None, function=True, agreement=held.get(name)))
             continue
-        source = spec.models[name].declaration.source
+        source = spec.models[name].declaration.source if name in spec.models else None  # None: that of an instance
         path = overrides.get(name, source.path) if isinstance(source, FileSource) else None
         digest = opened[name].sha256 if name in opened else _digest(path)
         model = opened.get(name)

@@ -26,6 +26,7 @@ from fairdsl.plan.negotiate import expressible
 from fairdsl.report.hashes import hashed_models
 from fairdsl.report.model import HashedFile
 from fairdsl.semantics import CheckedSpec, front_end
+from fairdsl.solver_files.instances import instance_asked, is_instance
 from fairdsl.solver_files.manifest import Cut, Part, Question
 
 __all__ = ["Asking", "Derivation", "Derived", "Partitioning", "derived", "encoding_under", "what_is_set"]
@@ -164,11 +165,19 @@ def derived(
     if partitioning is not None and not isinstance(encoding, ByParts):
         why = "such a file is refined as a whole, not by partitions"
         raise DiagnosticError(errors.format_refuses(encoding.name, why, None))
-    spec, warnings = front_end(path, let)
-    check_properties(properties, spec)
-    every = len(spec.properties)
-    spec = spec.restricted_to(properties)
-    elaborated = elaborate(spec, models, data=data)
+    if is_instance(path):
+        if models or data or let:
+            why = "an instance has no models, data or parameters to be replaced"
+            raise DiagnosticError(errors.format_refuses(encoding.name, why, None))
+        spec, warnings, elaborated = instance_asked(path, encoding.name)
+        check_properties(properties, spec)
+        every = len(spec.properties)
+    else:
+        spec, warnings = front_end(path, let)
+        check_properties(properties, spec)
+        every = len(spec.properties)
+        spec = spec.restricted_to(properties)
+        elaborated = elaborate(spec, models, data=data)
     hashed = hashed_models(spec, elaborated.models, models)
     by_name = {file.name: file for file in hashed}
     askings: list[Asking] = []

@@ -174,12 +174,13 @@ def learnable(question: GroupMetric, law: Law) -> str | None:
 
 
 def _of_extremes(question: GroupMetric, law: Law) -> bool:
-    """Whether only the extreme groups of a stratum decide the number. Who is favoured most takes the rates of all.
+    """Whether only the extreme groups of a stratum decide the number; who else is favoured most they leave open.
 
     A rate has to be that of one key: a share of decisions, where the label has no values that are taken together.
     """
     metric = question.metric
-    if metric.comparison not in (Comparison.GAP, Comparison.RATIO) or not metric.rate.of_decisions:
+    of_extremes = (Comparison.GAP, Comparison.RATIO, Comparison.MOST, Comparison.LEAST)
+    if metric.comparison not in of_extremes or not metric.rate.of_decisions:
         return False
     return all(len(values) == 1 for values in labels_rated(question, law.subject.network))
 
@@ -188,7 +189,9 @@ def learns(question: GroupMetric, law: Law, groups: Groups | None) -> bool:
     """Whether the solver is to find the extreme groups; ``groups`` is what the user asked for."""
     if learnable(question, law) is not None or groups is Groups.ENUMERATE:
         return False
-    return groups is Groups.LEARN or groups_of(question, law) > _ONE_BY_ONE
+    if groups is Groups.LEARN:
+        return True
+    return not question.metric.comparison.value.names_groups and groups_of(question, law) > _ONE_BY_ONE
 
 
 def settled(

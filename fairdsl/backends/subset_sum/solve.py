@@ -16,7 +16,7 @@ from fairdsl.ir.question import Quantity
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Refused, Unknown, Value
 
-__all__ = ["solve_instance"]
+__all__ = ["in_words", "solve_instance"]
 
 
 #: Who answers instances.
@@ -31,7 +31,7 @@ def solve_instance(path: Path, form: str, how: Solving, observer: Observer) -> S
     seconds = time.monotonic() - began
     population, sample = instance.population, instance.population.sample
     found = AnsweredDemand(
-        asked=instance.asked or _by_hand(path, instance),
+        asked=instance.asked or in_words(instance, path),
         quantity=Quantity.METRIC,
         verdict=verdict,
         seconds=seconds,
@@ -48,8 +48,8 @@ def _under(verdict: Value | Refused | Unknown, instance: Instance) -> Value | Re
     return replace(verdict, evidence=replace(verdict.evidence, basis=basis))
 
 
-def _by_hand(path: Path, instance: Instance) -> Asked:
-    """The demand of an instance that no spec was compiled to."""
+def in_words(instance: Instance, path: Path) -> Asked:
+    """The demand of an instance that no spec was compiled to, in the file at ``path``."""
     threshold, metric = instance.threshold, instance.question.metric.name
     limit = "" if threshold is None else f" {threshold.relation.value} {threshold.text}"
     return Asked(
