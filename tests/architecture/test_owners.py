@@ -34,6 +34,7 @@ OWNERS = {
     "pygls": ("lsp",),
     "pyganak": ("backends/ssat/solvers",),
     "pytest": ("integrations",),
+    "pygments": ("integrations",),
     "pysat": ("backends/ssat/encode",),
     "pysdd": ("backends/ssat/solvers",),
     "rich": ("cli",),

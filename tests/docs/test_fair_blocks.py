@@ -16,18 +16,12 @@ import pytest
 
 import fairdsl
 from fairdsl.source import SourceFile
+from fairdsl.syntax.pieces import AROUND
 
 ROOT = Path(__file__).parents[2]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]
 _BLOCK = re.compile(r"^```fair(?P<mark>[^\n]*)\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 _EXPECTED = re.compile(r"#\s*(error|warning):\s*(?P<codes>[EW]\d{4}(?:,\s*[EW]\d{4})*)\s*$")
-_AROUND = (
-    "{}",
-    "property p {{\n{}\n}}",
-    "domain D {{\n{}\n}}",
-    "model m : D -> {{ no, yes }}\n{}",
-    "distribution d over D\n{}",
-)
 
 
 def blocks() -> Iterator[tuple[str, str, str]]:
@@ -68,4 +62,4 @@ def _expected(text: str) -> Iterator[tuple[int, str]]:
 def _readable(text: str) -> bool:
     from fairdsl.syntax.parse import parse
 
-    return any(parse(SourceFile("fragment", around.format(text))).complete for around in _AROUND)
+    return any(parse(SourceFile("fragment", around.format(text))).complete for around in AROUND)

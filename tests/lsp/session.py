@@ -129,4 +129,4 @@ def linted(text: str, file: Path) -> list[tuple[str, str, types.Range]]:
 
 def shown(findings: list[types.Diagnostic]) -> list[tuple[str, str, types.Range]]:
     """The same of what the server published."""
-    return [(str(each.code), each.message.splitlines()[0], each.range) for each in findings]
+    return [(str(each.code), each.message.split("\n")[0], each.range) for each in findings]
