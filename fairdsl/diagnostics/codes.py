@@ -104,7 +104,7 @@ _FILES: dict[str, str] = {
     "E0515": "a document of rules that cannot be read",
     "E0516": "a Python function that was not given",
     "E0517": "a black box without an answer that can be read",
-    "E0518": "a model that does not always answer alike",
+    "E0518": "a model that is non-deterministic",
     "E0519": "a model file that does not compute what was read of it",
     "E0520": "a file of a boosting library that cannot be read",
 }

@@ -311,7 +311,7 @@ def not_steady(
     """E0518: a model that answers differently when it is asked again."""
     return Diagnostic(
         code="E0518",
-        title=f"`{model[:30]}` does not always answer alike",
+        title=f"`{model[:30]}` is non-deterministic",
         primary=_at(span, what),
         notes=(differing,),
         why="two people who are decided differently by chance say nothing about what differs between them",

@@ -21,6 +21,8 @@ WORDS = {
     r"sieves?": "bound filter",
     r"fib(?:re|er)s?": "line section",
     r"opaque": "black box",
+    r"answers? alike": "non-deterministic",
+    r"regions? settled": "proved",
     r"(?<!here )(?:is|are) no (?!longer|more|less|better|worse|wider|further|likelier|matter|doubt)\w+": "is not a",
 }
 #: What stands in code, in `back-ticks`, in {fields} in links or in a title is not prose.

@@ -216,13 +216,14 @@ def _shown(size: Fraction) -> str:
 
 def _evidence(problem: Problem, outcome: Outcome, budget: Budget, programmed: Programmed) -> Evidence:
     counted = (
-        (programmed.cases, "by bounds and certified linear programs"),
-        (outcome.by_bounds, "by bounds"),
-        (outcome.by_solver, f"by {solver_name()}, seed {budget.seed}"),
+        (programmed.cases, "interval bounds and certified LPs"),
+        (outcome.by_bounds, "interval bounds"),
+        (outcome.by_solver, f"{solver_name()}, seed {budget.seed}"),
     )
-    parts = [f"{count} {how}" for count, how in counted if count]
-    settled = sum(count for count, _ in counted)
-    method = f"{settled} region{'s' * (settled != 1)} settled: {' and '.join(parts)}" if parts else solver_name()
+    proved = {how: count for count, how in counted if count}
+    count = sum(proved.values())
+    parts = [f"{count} by {how}" for how, count in proved.items()] if len(proved) > 1 else [*proved]
+    method = f"proved: {count} region{'s' * (count != 1)} ({'; '.join(parts)})" if proved else solver_name()
     if programmed.found:
         method = "linear and mixed-integer programs"
     notes = ("within a solver's tolerances, which was to be trusted without proof",) if programmed.trusted else ()

@@ -292,7 +292,7 @@ class WorkList:
     def _settled(self, task: _Task) -> None:
         self._done += task.share
         settled = self.outcome.by_bounds + self.outcome.by_solver
-        self._observer.progress("smt", float(self._done), f"{settled} regions settled")
+        self._observer.progress("smt", float(self._done), f"{settled} regions proved")
 
 
 def _effort(attempts: int) -> int:
