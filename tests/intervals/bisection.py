@@ -123,6 +123,12 @@ class Bisection(Refinement):
     def stored(self) -> dict[str, Any]:
         return self.state()
 
+    def recorded(self, kept: State) -> Any:
+        """Nothing: each of its records is whole."""
+
+    def added(self, recorded: Any) -> dict[str, Any]:
+        return self.state()
+
     @classmethod
     def opened(
         cls, task: Task, roots: State, kept: State, how: Recheck, *, memory: int = 2 << 30

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +27,19 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of, largest, opened
 
-__all__ = ["Arrays", "Container", "Kind", "claims", "digest", "pack", "unpack"]
+__all__ = ["SEAM", "Arrays", "Container", "Kind", "claims", "digest", "pack", "unpack", "unpack_grown"]
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
 _HEADER = "header.json"
 #: Bytes of a header, at most: its values are names and numbers, and what is large is an array.
 _LONGEST_HEADER = 1 << 26
+#: What stands before each archive that is appended to a file.
+SEAM = b"\n-- a record of fairdsl follows --\n"
 #: A zip file's first bytes, as far as ours begin.
 _BEGINNING = b"PK\x03\x04"
+#: How a member begins: its signature, its size, and the lengths of its name and of what may follow that.
+_LOCAL = struct.Struct("<4s18xIHH")
 #: Zip files carry a time; the same content gives the same bytes.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -81,22 +86,56 @@ def pack(header: Mapping[str, Any], arrays: Arrays, *, compressed: bool = False)
     return written.getvalue()
 
 
+class _BrokenError(Exception):
+    """An archive that is not whole, or not as it was written; its message says how that shows."""
+
+
 def unpack(kind: Kind, path: Path) -> Container:
     """The content of a file of that kind. DiagnosticError for any other, and for one that is not as it was."""
-    content = content_of(path)
+    return _content(kind, path, content_of(path))
+
+
+def unpack_grown(kind: Kind, further: Kind, path: Path) -> list[Container]:
+    """The same of a file to which records were appended, each after a ``SEAM``: its own content, and theirs.
+
+    Where a run was killed, or its machine stopped, while it appended, a record is not whole: it and what follows it
+    are left out, which is what that run had not kept yet.
+    """
+    *pieces, last = content_of(path).split(SEAM)
+    torn = next((length for length in range(len(SEAM) - 1, 0, -1) if last.endswith(SEAM[:length])), 0)
+    first, *more = [*pieces, last[: len(last) - torn]]
+    found = [_content(kind, path, first)]
+    for record in more:
+        before = sum(array.nbytes for each in found for array in each.arrays.values())
+        try:
+            found.append(_unpacked(further, path, record, before))
+        except _BrokenError:
+            break
+    return found
+
+
+def _content(kind: Kind, path: Path, content: bytes) -> Container:
     if not content.startswith(_BEGINNING):
         raise DiagnosticError(_not_of(kind, path, "it is a file of another format"))
     try:
+        return _unpacked(kind, path, content)
+    except _BrokenError as error:
+        raise DiagnosticError(errors.damaged(str(path), str(error))) from error
+
+
+def _unpacked(kind: Kind, path: Path, content: bytes, before: int = 0) -> Container:
+    """What an archive holds; ``before`` it, so many bytes were unpacked of the file."""
+    try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            header = _header(archive, kind, path)
+            header = _header(archive, kind, path, before)
             arrays = _arrays(archive)
     except DiagnosticError:
         raise
     except Exception as error:  # what libraries raise for broken archives has no common kind
-        raise DiagnosticError(errors.damaged(str(path), "it was cut off or changed after it was written")) from error
+        raise _BrokenError("it was cut off or changed after it was written") from error
     claimed = header.pop("sha256", None)
     if claimed != _sha256(header, arrays):
-        raise DiagnosticError(errors.damaged(str(path), "its content is not what its sha256 says"))
+        raise _BrokenError("its content is not what its sha256 says")
     try:
         head = from_plain(kind.head, header)
     except MisfitError as misfit:
@@ -107,18 +146,28 @@ def unpack(kind: Kind, path: Path) -> Container:
 def claims(path: Path) -> tuple[str, str]:
     """The schema and sha256 that a file claims; empty where it claims none. Nothing is verified."""
     try:
-        with opened(path) as file, zipfile.ZipFile(file) as archive:
-            header = _read_header(archive)
+        with opened(path) as file:
+            header = read_json(_first_member(file))
         return str(header["schema"]), str(header["sha256"])
-    except Exception:  # what libraries raise for broken archives has no common kind
+    except Exception:  # whatever may be wrong with a file that is not ours
         return "", ""
 
 
-def _header(archive: zipfile.ZipFile, kind: Kind, path: Path) -> dict[str, Any]:
+def _first_member(file: BinaryIO) -> bytes:
+    """The content of an archive's first member, as ours are written; its table at the end may be that of a record."""
+    beginning = file.read(_LOCAL.size)
+    signature, size, name, extra = _LOCAL.unpack(beginning)
+    if signature != _BEGINNING or size > _LONGEST_HEADER or file.read(name) != _HEADER.encode():
+        raise ValueError("a file without a header")
+    file.read(extra)
+    return file.read(size)
+
+
+def _header(archive: zipfile.ZipFile, kind: Kind, path: Path, before: int) -> dict[str, Any]:
     """The header, once it is clear that the file is of the kind and of a version that is known."""
     if _HEADER not in archive.namelist():
         raise DiagnosticError(_not_of(kind, path, f"it is an archive without `{_HEADER}`"))
-    _check_size(archive, path)
+    _check_size(archive, path, before)
     header = _read_header(archive)
     schema = str(header.get("schema")) if isinstance(header, dict) else "nothing"
     name, _, version = kind.head.SCHEMA.partition("/")
@@ -130,9 +179,9 @@ def _header(archive: zipfile.ZipFile, kind: Kind, path: Path) -> dict[str, Any]:
     return dict(header)
 
 
-def _check_size(archive: zipfile.ZipFile, path: Path) -> None:
+def _check_size(archive: zipfile.ZipFile, path: Path, before: int) -> None:
     """DiagnosticError where a few bytes would become more than are read: no member yields more than it claims here."""
-    claimed = sum(member.file_size for member in archive.infolist())
+    claimed = before + sum(member.file_size for member in archive.infolist())
     if claimed > largest():
         limit = f"at most {largest():,} are read; `--largest-file BYTES` allows more"
         raise DiagnosticError(errors.damaged(str(path), f"unpacked it has {claimed:,} bytes, and {limit}"))

@@ -34,13 +34,29 @@ from fairdsl.backends.intervals.kernels.slots import (
 from fairdsl.backends.intervals.kernels.split import NOTHING
 from fairdsl.backends.intervals.task import Task
 
-__all__ = ["Boxes", "boxes_of", "restored", "stored", "totals"]
+__all__ = [
+    "KINDS",
+    "Boxes",
+    "advised",
+    "boxes_of",
+    "by_levels",
+    "flags",
+    "halves_of",
+    "narrow",
+    "restored",
+    "stored",
+    "stored_below",
+    "totals",
+    "whole",
+]
 
 State = Mapping[str, NDArray[Any]]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+#: The kinds of claims, each an array of the tree; the last one only where a file is deployed.
+KINDS = ("violating", "falsified", "violating32")
 #: What each child of a node has of it, before it is cut.
 _BOX = ("low", "high", "path_low", "path_high", "comparison", "mass")
 
@@ -67,38 +83,61 @@ class Boxes:
 
 def stored(task: Task, tree: Tree) -> dict[str, NDArray[Any]]:
     """What a file keeps of a tree."""
+    roots = int((tree.parent[: int(tree.counts[NODES])] < 0).sum())
+    return stored_below(task, tree, halves_of(tree), np.arange(roots))
+
+
+def halves_of(tree: Tree) -> Integers:
+    """The first half of each node, after which the second one comes; -1 where it is not split."""
     count = int(tree.counts[NODES])
     roots = int((tree.parent[:count] < 0).sum())
     first = np.full(count, -1, dtype=np.int64)
     first[tree.parent[roots:count:2]] = np.arange(roots, count, 2)
-    order = level = np.arange(roots)
-    while len(level):
-        halved = first[level[first[level] >= 0]]
-        level = np.stack([halved, halved + 1], axis=1).ravel()
-        order = np.concatenate([order, level])
+    return first
+
+
+def by_levels(first: Integers, roots: Integers) -> Integers:
+    """These nodes and all below them, level by level."""
+    levels = [roots]
+    while len(levels[-1]):
+        halved = first[levels[-1]]
+        halved = halved[halved >= 0]
+        levels.append(np.stack([halved, halved + 1], axis=1).ravel())
+    return np.concatenate(levels)
+
+
+def stored_below(task: Task, tree: Tree, first: Integers, at: Integers) -> dict[str, NDArray[Any]]:
+    """What a file keeps of these nodes and what is below them; ``first`` is that of :func:`halves_of`."""
+    order, roots = by_levels(first, at), len(at)
     inner = first[order] >= 0
     grid, starts = Grid(task, tree.mass[order]), _starts(inner, roots)
-    claims = grid.codes(*(getattr(tree, name)[order] for name in ("violating", "falsified", "violating32")))
+    claims = grid.codes(*(getattr(tree, name)[order] for name in KINDS))
     own = ~inner
     for name, values in grid.values(claims).items():
         upper = name != "falsified"
         below = totals(values, inner, starts, upper=upper)[1]
         own |= values < below if upper else values > below
-    slot = tree.slot[order[~inner]]
-    following, regions = np.full(len(slot), NOTHING), np.zeros(len(slot), dtype=np.int64)
-    following[slot >= 0], regions[slot >= 0] = tree.split[slot[slot >= 0]], tree.cut[slot[slot >= 0]]
+    following, regions = advised(tree, order[~inner])
     return {
         "inner": inner,
-        "axis": _narrow(tree.axis[order[inner]]),
+        "axis": narrow(tree.axis[order[inner]]),
         "own": own[inner],
-        **{name: _narrow(codes[own]) for name, codes in claims.items()},
-        "next": _narrow(following),
-        "regions": _narrow(regions),
+        **{name: narrow(codes[own]) for name, codes in claims.items()},
+        "next": narrow(following),
+        "regions": narrow(regions),
         "effort": tree.counts[[EVALUATED, REGIONS, CHOOSE_AT]].astype(np.int64),
     }
 
 
-def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+def advised(tree: Tree, nodes: Integers) -> tuple[Integers, Integers]:
+    """How nodes that are not split are split next, and into how many regions they were cut."""
+    slot = tree.slot[nodes]
+    following, regions = np.full(len(slot), NOTHING, dtype=np.int64), np.zeros(len(slot), dtype=np.int64)
+    following[slot >= 0], regions[slot >= 0] = tree.split[slot[slot >= 0]], tree.cut[slot[slot >= 0]]
+    return following, regions
+
+
+def narrow(values: NDArray[Any]) -> NDArray[Any]:
     """The same whole numbers in as few bytes as hold them all."""
     ends = values.min(initial=0), values.max(initial=0)
     return values.astype(np.result_type(*map(np.min_scalar_type, map(int, ends))))
@@ -130,20 +169,22 @@ def restored(task: Task, roots: State, kept: State) -> tuple[dict[str, NDArray[A
     ValueError for what is not a tree of splits of these roots, with claims that a node can have.
     """
     try:
-        boxes = boxes_of(task, roots, _flags(kept, "inner"), _whole(kept, "axis"))
+        boxes = boxes_of(task, roots, flags(kept, "inner"), whole(kept, "axis"))
         return _state(task, roots, kept, boxes), boxes
     except (KeyError, IndexError, OverflowError) as error:
         raise ValueError("an array is missing, or of another length") from error
 
 
-def _whole(kept: State, name: str) -> Integers:
+def whole(kept: State, name: str) -> Integers:
+    """An array of a file that is to be whole numbers; ValueError where it is not."""
     array = kept[name]
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError(f"`{name}` is not a list of whole numbers")
     return array.astype(np.int64)
 
 
-def _flags(kept: State, name: str) -> Flags:
+def flags(kept: State, name: str) -> Flags:
+    """An array of a file that is to be truth values; ValueError where it is not."""
     array = kept[name]
     if array.ndim != 1 or array.dtype != np.bool_:
         raise ValueError(f"`{name}` is not a list of truth values")
@@ -199,11 +240,11 @@ def _cut(task: Task, wide: State, child: Integers, axis: Integers) -> None:
 def _claims(task: Task, kept: State, boxes: Boxes) -> dict[str, Floats]:
     """What is claimed of each node: no more than its box has, and nothing where the file says nothing of it."""
     own = ~boxes.inner
-    own[boxes.inner] = _flags(kept, "own")
+    own[boxes.inner] = flags(kept, "own")
     claims = {}
     for name in ("violating", "falsified", *(("violating32",) if task.float32_error is not None else ())):
         claims[name] = np.zeros(len(own), dtype=np.int64)
-        claims[name][own] = _whole(kept, name)
+        claims[name][own] = whole(kept, name)
     values = Grid(task, boxes.mass).values(claims)
     values.setdefault("violating32", values["violating"])
     return {name: np.where(own, each, 0.0 if name == "falsified" else boxes.mass) for name, each in values.items()}
@@ -211,9 +252,9 @@ def _claims(task: Task, kept: State, boxes: Boxes) -> dict[str, Floats]:
 
 def _state(task: Task, roots: State, kept: State, boxes: Boxes) -> dict[str, NDArray[Any]]:
     """The arrays of a tree that goes on from there."""
-    claims, effort = _claims(task, kept, boxes), _whole(kept, "effort")
+    claims, effort = _claims(task, kept, boxes), whole(kept, "effort")
     count, leaves = len(boxes.parent), np.flatnonzero(~boxes.inner)
-    following, regions = _whole(kept, "next"), _whole(kept, "regions")
+    following, regions = whole(kept, "next"), whole(kept, "regions")
     if len(following) != len(leaves) or len(regions) != len(leaves) or len(effort) != 3 or (effort < 0).any():
         raise ValueError("it does not say of each node how it goes on")
     kept_open = claims["violating"][leaves] > 0

@@ -25,11 +25,12 @@ from fairdsl.backends.intervals.effort import (
     units_of_box,
 )
 from fairdsl.backends.intervals.graft import NODE_ARRAYS, SLOT_ARRAYS, grafted, lent_out, roomy, trimmed
+from fairdsl.backends.intervals.growth import Recorded
 from fairdsl.backends.intervals.kernels.layout import ON, Net, Work
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, FREE, HEAP, NODES, SLOTS, UNSEEN, Tree
 from fairdsl.backends.intervals.kernels.tree import expand, totals
-from fairdsl.backends.intervals.leaves import restored, stored
+from fairdsl.backends.intervals.leaves import KINDS, restored, stored
 from fairdsl.backends.intervals.recheck import Checked, Recheck, check
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.clock import UNITS, meter_in_force
@@ -151,13 +152,18 @@ class Refinement:
         """The tree of splits and what is claimed of it, for a file."""
         return stored(self.task, self._tree)
 
+    def recorded(self, kept: State) -> Recorded:
+        """What a file holds of the tree: ``kept``, which :meth:`stored` returned."""
+        return Recorded(kept)
+
+    def added(self, recorded: Recorded) -> dict[str, NDArray[Any]]:
+        """What a file lacks of the tree that holds what was ``recorded`` of it; it counts as recorded then."""
+        return recorded.added(self.task, self._tree)
+
     def of_roots(self) -> dict[str, NDArray[np.float64]]:
         """What is known of each root: at most violating, at least falsified, at most violating in float32."""
         roots = self._tree.parent[: self._count] < 0
-        return {
-            name: self._values(getattr(self._tree, name), upper=name != "falsified")[roots]
-            for name in ("violating", "falsified", "violating32")
-        }
+        return {name: self._values(getattr(self._tree, name), upper=name != "falsified")[roots] for name in KINDS}
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything needed to go on, as named arrays (for ``numpy.savez``)."""

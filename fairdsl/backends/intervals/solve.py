@@ -2,14 +2,14 @@
 
     job file --Shards--> seed --fork--> this shard's part --refine_within--> result file
 
-The result file is always whole: each checkpoint replaces it in one step, so a run that is killed at any
-moment goes on from the last one.
+Each checkpoint appends what is new to the result file, so a run that is killed at any moment goes on from the last
+one that is there as a whole. A run that ends puts one archive in its place.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from secrets import randbits
 
@@ -25,7 +25,7 @@ from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.recheck import Recheck
 from fairdsl.backends.intervals.recover import Found, Part, Shards, join_results, read_found
 from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.result import Result, result_name, write_result
+from fairdsl.backends.intervals.result import Progress, Result, growing, result_name, write_result
 from fairdsl.backends.intervals.warmup import compile_kernels
 from fairdsl.backends.intervals.workers import refine_within
 from fairdsl.backends.solved import Ending, Refined, Solved
@@ -60,17 +60,19 @@ def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved
     else:
         part = _first(job, shards, how.shard, budget.memory)
         refinement = Refinement.resume(job.task, part.state, memory=budget.memory)
-        write_result(target, part.result)
     start = latest = part.result
-
-    def save(refined: Refinement) -> None:
-        nonlocal latest
-        latest = _at(start, refined, time.monotonic() - began)
-        write_result(target, latest)
-
     ending = Ending.FINISHED
     if not start.finished:
-        ending = refine_within(refinement, budget, observer, Checkpoints(save, how.checkpoint))
+        recorded = refinement.recorded(start.leaves)
+        with growing(target, start) as add:
+
+            def save(refined: Refinement) -> None:
+                add(_progress(start, refined, time.monotonic() - began), refined.added(recorded))
+
+            ending = refine_within(refinement, budget, observer, Checkpoints(save, how.checkpoint))
+        latest = _at(start, refinement, time.monotonic() - began)
+    if not (start.finished and how.resume):
+        write_result(target, latest)
     joined = join_results(job, shards, {how.shard: replace(part, result=latest, state=refinement.state())})
     refined = Refined(
         job=job.sha256,
@@ -118,10 +120,14 @@ def _earlier(job: Job, path: Path, shard: int, shards: int) -> Found:
 
 def _at(start: Result, refinement: Refinement, seconds: float) -> Result:
     """The result as the refinement stands now."""
+    reached = asdict(_progress(start, refinement, seconds))
+    return replace(start, leaves=refinement.stored(), **reached)
+
+
+def _progress(start: Result, refinement: Refinement, seconds: float) -> Progress:
+    """How far it is, after so many seconds more than at the start."""
     bounds = refinement.bounds()
-    return replace(
-        start,
-        leaves=refinement.stored(),
+    return Progress(
         nodes=refinement.nodes,
         seconds=start.seconds + seconds,
         finished=refinement.finished,
