@@ -106,7 +106,7 @@ _FILES: dict[str, str] = {
     "E0517": "a black box without an answer that can be read",
     "E0518": "a model that is non-deterministic",
     "E0519": "a model file that does not compute what was read of it",
-    "E0520": "a file of a boosting library that cannot be read",
+    "E0520": "a library's own file that cannot be read",
 }
 
 _DATA: dict[str, str] = {

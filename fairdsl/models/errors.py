@@ -13,7 +13,6 @@ from fairdsl.source import Span
 
 __all__ = [
     "asked_as_black_box",
-    "booster_not_read",
     "cannot_open",
     "cannot_run",
     "decision_does_not_fit",
@@ -28,6 +27,7 @@ __all__ = [
     "not_onnx",
     "not_steady",
     "operator_not_read",
+    "own_file_not_read",
     "root_rounded",
     "rules_document",
     "side_file_missing",
@@ -202,9 +202,9 @@ def linear_document(path: str, reason: str, place: Span | None, named: Span | No
     )
 
 
-def booster_not_read(path: str, library: str, reason: str, span: Span | None) -> Diagnostic:
-    """E0520: a file of a boosting library that is damaged, or uses what is not read."""
-    name = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost"}[library]
+def own_file_not_read(path: str, library: str, reason: str, span: Span | None) -> Diagnostic:
+    """E0520: a library's own file that is damaged, or uses what is not read."""
+    name = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost", "keras": "Keras"}[library]
     return Diagnostic(
         code="E0520",
         title=f"`{short_path(path)}` is not a model of {name} that can be read",
@@ -250,8 +250,8 @@ def unknown_format(path: str, wanted: str | None, span: Span | None) -> Diagnost
         primary=_at(span),
         why="a file is read as what it is said to be, never by trying",
         help='write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"`, `from rules "rules.json"`, '
-        '`from xgboost "..."`, `from lightgbm "..."`, `from catboost "..."` or `from black_box "..."`; other models: '
-        "export them to ONNX, or write `from callable`",
+        '`from xgboost "..."`, `from lightgbm "..."`, `from catboost "..."`, `from keras "..."` or '
+        '`from black_box "..."`; other models: export them to ONNX, or write `from callable`',
     )
 
 

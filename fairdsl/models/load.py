@@ -39,7 +39,14 @@ __all__ = ["load_model"]
 
 #: How a fault in what was read shows itself when it is evaluated.
 _FAILURES = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
-_BY_EXTENSION = {".onnx": "onnx", ".json": "linear", ".ubj": "xgboost"}
+_BY_EXTENSION = {
+    ".onnx": "onnx",
+    ".json": "linear",
+    ".ubj": "xgboost",
+    ".keras": "keras",
+    ".h5": "keras",
+    ".hdf5": "keras",
+}
 
 
 def load_model(
@@ -151,6 +158,10 @@ def _open(
 
             width = feeds_width(declaration, domain)
             graph = import_onnx(path, source.span, assumed_width=width, texts=texts, missing=missing)
+        case "keras":
+            from fairdsl.models.keras_files import read_keras
+
+            graph = read_keras(path, source.span, missing)
         case "linear":
             graph = read_linear(path, source.span)
         case library if library in LIBRARIES:

@@ -20,6 +20,7 @@ from tests.modules import PACKAGE, files, nodes_of
 OWNERS = {
     "click": ("cli",),
     "distributed": ("backends/intervals",),
+    "h5py": ("models/keras_files",),
     "highspy": ("backends/smt",),
     "lark": ("syntax",),
     "lsprotocol": ("lsp",),

@@ -146,6 +146,11 @@ def booster(content: bytes, folder: Path) -> None:
         )
 
 
+def keras(content: bytes, folder: Path) -> None:
+    """As either kind of file: the content says which it is."""
+    _with(content, folder, "m.keras", model='from "m.keras"\n  reads age, share, vip\n  yes when score > 0')
+
+
 def rules(content: bytes, folder: Path) -> None:
     _with(content, folder, "m.json", model='from rules "m.json"')
 

@@ -92,6 +92,12 @@ def boosters() -> list[bytes]:
     return [(folder / name).read_bytes() for name in files]
 
 
+def keras() -> list[bytes]:
+    """Small networks, as Keras saved them."""
+    folder = Path(__file__).parents[1] / "models" / "keras_files"
+    return [(folder / name).read_bytes() for name in ("sequential.keras", "sequential.h5", "shared.keras")]
+
+
 def rules() -> list[bytes]:
     listed = [{"if": "age < 30 and sex = male", "then": "no"}, {"if": "not (vip) or age in 30 .. 40", "then": "yes"}]
     return [

@@ -58,6 +58,7 @@ READERS: tuple[Reader, ...] = (
         read=calls.booster,
         modules=("models/boosters/reading", "models/boosters/lightgbm", "models/boosters/xgboost"),
     ),
+    Reader(name="keras", begins=documents.keras, read=calls.keras, modules=("models/keras_files/archive",)),
     Reader(name="rules", begins=documents.rules, read=calls.rules, modules=("models/rules_file", "codec/placed")),
     Reader(
         name="onnx",

@@ -71,10 +71,10 @@ def read_booster(
         named = texts(given) if any(map(forest.is_text, range(forest.width))) else ()
         return graph_of(path, sha256(content).hexdigest(), forest, named, missing(given))
     except UnreadBoosterError as problem:
-        raise DiagnosticError(errors.booster_not_read(path, library, str(problem), span)) from problem
+        raise DiagnosticError(errors.own_file_not_read(path, library, str(problem), span)) from problem
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as problem:
         reason = f"it is not a whole model of this library ({type(problem).__name__}: {problem})"
-        raise DiagnosticError(errors.booster_not_read(path, library, reason[:300], span)) from problem
+        raise DiagnosticError(errors.own_file_not_read(path, library, reason[:300], span)) from problem
 
 
 def _forest(content: bytes, library: str) -> Forest:

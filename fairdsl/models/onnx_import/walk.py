@@ -51,7 +51,7 @@ from fairdsl.models.onnx_import.values import (
 )
 from fairdsl.source import Span
 
-__all__ = ["import_onnx", "operators_read", "shape_of_one"]
+__all__ = ["import_graph", "import_onnx", "operators_read", "shape_of_one"]
 
 HANDLERS: dict[tuple[str, str], Handler] = {
     **arithmetic.HANDLERS,
@@ -107,6 +107,20 @@ def import_onnx(
     a file is refused. ``missing`` says which of the numbers somebody may lack, by their places.
     """
     raw = read_file(path, span)
+    found = import_graph(path, raw, span, assumed_width=assumed_width, texts=texts, missing=missing)
+    return replace(found, runnable=True)
+
+
+def import_graph(
+    path: str,
+    raw: RawGraph,
+    span: Span | None,
+    *,
+    assumed_width: int | None = None,
+    texts: Callable[[GraphInputs], Sequence[Texts]] | None = None,
+    missing: Callable[[GraphInputs], Sequence[int]] | None = None,
+) -> ImportedGraph:
+    """Read the nodes of a graph exactly, wherever they come from: none that a runtime of ours would run."""
     nodes = _needed(raw)
     _check(path, raw, nodes, span, texts is not None)
     basis = Basis()
@@ -143,7 +157,7 @@ def import_onnx(
         inputs=tuple(inputs),
         basis=basis,
         outputs=_outputs(path, raw, values, span),
-        runnable=True,
+        runnable=False,
         rounded=tuple(rounded),
         plain=is_plain_machine(raw, nodes),
         raw=raw,
