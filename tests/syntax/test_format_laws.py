@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from random import Random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from layouts import REFUSED, fault_of, laid_out_at_random
 from spec_trees import specs
 
 from fairdsl.source import SourceFile
@@ -14,6 +15,7 @@ from fairdsl.syntax import tree
 from fairdsl.syntax.format import format_spec
 from fairdsl.syntax.parse import parse
 from fairdsl.syntax.scan import Kind, scan
+from tests.drawing import examples
 
 
 def _parsed(text: str) -> tree.Spec:
@@ -32,6 +34,21 @@ def test_formatting_and_parsing_gives_the_tree_back(spec: tree.Spec) -> None:
 def test_formatting_twice_changes_nothing(spec: tree.Spec) -> None:
     once = format_spec(spec)
     assert format_spec(_parsed(once)) == once
+
+
+@settings(max_examples=examples(2))
+@given(specs, st.integers(0, 2**32))
+def test_any_layout_means_the_same(spec: tree.Spec, number: int) -> None:
+    """`python tests/syntax/layouts.py 100000` tries more."""
+    assert fault_of(spec, Random(number)) in (None, REFUSED)
+
+
+def test_layouts_at_random_differ() -> None:
+    text = "property p {\n  compare a, b : Person\n  differ in sex\n  require same decision\n}\n"
+    made = {laid_out_at_random(text, Random(number)) for number in range(20)}
+    assert len(made) == 20
+    assert any("# remark" in each for each in made)
+    assert len({parsed.spec for each in made if (parsed := parse(SourceFile("s", each)))}) == 1
 
 
 @st.composite
