@@ -105,6 +105,10 @@ def _halved(_: NodeCall, value: Any) -> Any:
     return scale(value, np.full(value.size, 0.5))
 
 
+def _turned(_: NodeCall, value: Any) -> Any:
+    return take(value, np.arange(value.size).reshape(value.shape)[..., ::-1])
+
+
 def _shifted(handler: Callable[[NodeCall], Any], call: NodeCall) -> Any:
     moved = [replace(held, array=held.array - 1) if place in (1, 2) else held for place, held in enumerate(call.inputs)]  # type: ignore[union-attr, type-var]
     return handler(replace(call, inputs=moved))
@@ -237,6 +241,28 @@ CODED = Domain(
     ),
     where=TRUE,
 )
+#: Codes of two columns, whose places are weighed differently.
+CODED_TWICE = Domain(
+    name="Applicant",
+    attributes=tuple(Attribute(name=f"x{i}", type=Integer(low=0, high=2)) for i in range(2)),
+    where=TRUE,
+)
+
+
+def of_code(operator: str, wrong: Wrong, *body: Any) -> Planted:
+    """The node makes e of the codes k of two columns, each of 0 .. 2."""
+    head, tail = node("Cast", ["x"], ["k"], to=TensorProto.INT64), node("Reshape", ["e", "shape"], ["f"])
+    held = {"depth": ints(3), "values": np.float32([0.25, 2]), "last": ints(2), "shape": ints(-1, 6)}
+    held |= {"table": np.float32([[1, 2, -1], [0.5, -3, 2], [4, 0, -0.25]])}
+    return Planted(
+        operator=("", operator),
+        wrong=wrong,
+        nodes=(head, *body, tail, node("Gemm", ["f", "w"], ["y"])),
+        constants={**held, "w": np.float32([[1], [-2], [0.5], [3], [-1], [0.25]])},
+        people=CODED_TWICE,
+    )
+
+
 ENCODED = (
     ml("ArrayFeatureExtractor", ["x", "which"], ["j"]),
     ml("OneHotEncoder", ["j"], ["e"], cats_int64s=[0, 1, 2], zeros=1),
@@ -382,6 +408,20 @@ PLANTED: dict[str, Planted] = {
         constants=ENCODING,
         people=CODED,
     ),
+    "one_hot_with_its_values_exchanged": of_code(
+        "OneHot", constant(2, np.flip), node("OneHot", ["k", "depth", "values"], ["e"])
+    ),
+    "one_hot_along_another_axis": of_code(
+        "OneHot", attributes(axis=None), node("OneHot", ["k", "depth", "values"], ["e"], axis=1)
+    ),
+    "one_hot_in_another_order": of_code("OneHot", made(_turned), node("OneHot", ["k", "depth", "values"], ["e"])),
+    "rows_of_a_table_off_by_one": of_code(
+        "GatherND",
+        constant(0, lambda table: np.roll(table, 1, axis=0)),
+        node("Unsqueeze", ["k", "last"], ["l"]),
+        node("GatherND", ["table", "l"], ["e"]),
+    ),
+    "embedding_transposed": of_code("Gather", constant(0, _transposed), node("Gather", ["table", "k"], ["e"])),
     "default_of_a_table": Planted(
         operator=("ai.onnx.ml", "LabelEncoder"),
         wrong=attributes(default_float=None),

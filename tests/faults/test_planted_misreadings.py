@@ -51,7 +51,7 @@ def test_a_misreading_is_refused_before_any_proof(name: str, tmp_path: Path, mon
     case = PLANTED[name]
     reading = opened(case, tmp_path).reading
     assert reading is not None, "the file itself is right"
-    assert reading.individuals >= 30
+    assert reading.individuals >= 9
     plant(case, monkeypatch)
     with pytest.raises(DiagnosticError) as caught:
         opened(case, tmp_path)

@@ -29,12 +29,13 @@ def come_out(seed: int, folder: Path) -> tuple[Held, set[tuple[str, str]]]:
     return found, {(node.domain, node.op_type) for node in model.graph.node}
 
 
-#: What is read only in the shapes that pipelines are exported in: test_chosen.py, test_text_inputs.py and
-#: test_pipelines.py hold those against onnxruntime, and at random nearly every graph would be refused.
+#: What is read only in the shapes that pipelines and networks are exported in: test_chosen.py, test_text_inputs.py,
+#: test_pipelines.py and test_onnx_lookups.py hold those against onnxruntime, and at random nearly every graph would be
+#: refused.
 IN_PIPELINES = {
     ("", name)
     for name in ["ArgMin", "Equal", "Exp", "IsNaN", "Log", "Not", "ReduceLogSumExp", "ReduceMean", "ReduceSum", "Where"]
-}
+} | {("", "GatherND"), ("", "OneHot")}
 
 
 def test_every_operator_that_is_read_has_a_builder() -> None:

@@ -176,9 +176,55 @@ def _gather(call: Call) -> list[Value]:
     if not isinstance(chosen, Rounded):
         return [moved(call.value(0), lambda source: np.take(source, chosen.astype(np.int64), axis=axis))]
     table = call.value(0)
-    if isinstance(table, Rounded) or axis != 0 or table.ndim != 1:
+    if isinstance(table, Rounded) or axis != 0:
         raise NoBoundError("it looks rows up by a value of the individual")
-    return [looked_up(chosen, table)]
+    return [looked_up(chosen, table) if table.ndim == 1 else _rows(chosen, table)]
+
+
+def _rows(chosen: Rounded, table: NDArray[Any]) -> Rounded:
+    """The rows of a table at positions that are certain for each individual; of a box anything between all rows."""
+    least, most = chosen.ends
+    if chosen.error.any() or table.dtype == object or least.min() < 0 or most.max() > len(table) - 1:
+        raise NoBoundError("it looks rows up by a number that is not certain")
+    numbers = table.astype(np.float64)
+    shape = (*chosen.low.shape, *table.shape[1:])
+    if np.array_equal(least, most):
+        low = high = numbers[least.astype(np.int64)]
+    else:
+        low, high = (np.broadcast_to(end, shape) for end in (numbers.min(axis=0), numbers.max(axis=0)))
+    return Rounded(low, high, np.zeros(shape), table.dtype.name)
+
+
+def _gather_nd(call: Call) -> list[Value]:
+    chosen, table = call.value(1), call.value(0)
+    if call.attribute("batch_dims", 0):
+        raise NoBoundError("it picks for each individual of a batch by itself")
+    if not isinstance(chosen, Rounded):
+        lists = tuple(np.moveaxis(chosen.astype(np.int64), -1, 0))
+        return [moved(table, lambda source: source[lists])]
+    if isinstance(table, Rounded) or chosen.shape[-1] != 1:
+        raise NoBoundError("it looks rows up by several numbers of the individual")
+    only = moved(chosen, lambda positions: positions[..., 0])
+    assert isinstance(only, Rounded), "so is what is moved"
+    return [looked_up(only, table) if table.ndim == 1 else _rows(only, table)]
+
+
+def _one_hot(call: Call) -> list[Value]:
+    """Codes below 0 count from the end; codes beyond the depth have no place."""
+    chosen, depth = call.rounded(0), int(call.stored(1).reshape(-1)[0])
+    off, on = (float(number) for number in call.stored(2).reshape(-1))
+    if chosen.error.any():
+        raise NoBoundError("it codes a number that is not certain")
+    axis = int(call.attribute("axis", -1))
+    place = axis if axis < 0 else axis + 1
+    least, most = (np.expand_dims(end, place) for end in chosen.ends)
+    places = np.arange(depth).reshape([-1 if i == place % least.ndim else 1 for i in range(least.ndim)])
+    inside = [(least <= code) & (most >= code) for code in (places, places - depth)]
+    possible, certain = inside[0] | inside[1], (inside[0] | inside[1]) & (least == most)
+    hot, cold = max(on, off), min(on, off)
+    low = np.where(certain, on, np.where(possible, cold, off))
+    high = low if np.array_equal(least, most) else np.where(certain, on, np.where(possible, hot, off))
+    return [Rounded(low, high, np.zeros(low.shape), call.stored(2).dtype.name)]
 
 
 def looked_up(chosen: Rounded, table: NDArray[Any]) -> Rounded:
@@ -313,6 +359,8 @@ HANDLERS: Handlers = {
     ("", "Transpose"): _transpose,
     ("", "Expand"): _expand,
     ("", "Gather"): _gather,
+    ("", "GatherND"): _gather_nd,
+    ("", "OneHot"): _one_hot,
     ("", "Slice"): _slice,
     ("", "Split"): _split,
     ("", "Concat"): _concat,

@@ -22,6 +22,7 @@ from fairdsl.models.onnx_import import (
     comparisons,
     encoders,
     exponentials,
+    lookups,
     machines,
     reductions,
     scikit,
@@ -56,6 +57,7 @@ __all__ = ["import_graph", "import_onnx", "operators_read", "shape_of_one"]
 HANDLERS: dict[tuple[str, str], Handler] = {
     **arithmetic.HANDLERS,
     **shaping.HANDLERS,
+    **lookups.HANDLERS,
     **reductions.HANDLERS,
     **activations.HANDLERS,
     **smooth.HANDLERS,
