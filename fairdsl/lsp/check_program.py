@@ -1,8 +1,9 @@
 """The process in which a check runs, so that it can be watched, and ended at any moment.
 
 It reads one JSON object from its standard input: the path of the ``spec``, the ``held`` texts by path, the
-``properties`` (empty: all), and ``timeout`` in seconds. It writes a JSON object a line: progress, and at last either
-the ``verdicts``, in the words of reports, with the files that were opened, or the ``failure``.
+``properties`` (empty: all), ``timeout`` in seconds, and the rules of reading, ``root`` and ``largest``. It writes a
+JSON object a line: progress, and at last either the ``verdicts``, in the words of reports, with the files that were
+opened, or the ``failure``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.layout import sheet_of
 from fairdsl.report.sheet import DemandSheet, Pair, PropertySheet
 from fairdsl.source.json_text import read_json
-from fairdsl.source.reading import Noted, holding, noting
+from fairdsl.source.reading import Noted, holding, noting, reading
 
 __all__ = ["main"]
 
@@ -37,7 +38,7 @@ def main() -> None:
     """Check what standard input says."""
     asked = read_json(sys.stdin.read())
     held = {path: text.encode("utf-8", "surrogatepass") for path, text in asked["held"].items()}
-    with holding(held), noting() as notes:
+    with reading(root=asked["root"], largest=asked["largest"]), holding(held), noting() as notes:
         try:
             report = check(asked["spec"], properties=asked["properties"], timeout=asked["timeout"], observer=_Telling())
         except DiagnosticError as error:

@@ -14,7 +14,7 @@ from typing import Any
 
 from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.source.json_text import read_json
-from fairdsl.source.reading import stamp_of
+from fairdsl.source.reading import largest, root_of, stamp_of
 
 __all__ = ["TIMEOUT", "Checks", "Verdict"]
 
@@ -89,12 +89,12 @@ class Checks:
         """Check the text as it is now. Verdicts, or why there are none."""
         path = seen.path
         self.end(path)
-        texts = {each: desk.text(each) for each in seen.files}
-        held = {each.path: each.text for each in desk.opened.values()}
+        texts, held = {each: desk.text(each) for each in seen.files}, desk.held(path)
         process = await _started()
         self._running[path] = process
         try:
             asked = {"spec": path, "held": held, "properties": list(properties), "timeout": TIMEOUT}
+            asked |= {"root": root_of(path), "largest": largest()}
             last, complaint = await _conversation(process, json.dumps(asked), heard)
         finally:
             if self._running.get(path) is process:

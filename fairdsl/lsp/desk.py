@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +21,7 @@ from fairdsl.lsp.names import Mention, Names, mentions_in
 from fairdsl.lsp.places import Places
 from fairdsl.semantics.front_end import ReadSpec, read_spec
 from fairdsl.source import Span
-from fairdsl.source.reading import content_of, holding, named_in
+from fairdsl.source.reading import content_of, holding, named_in, root_of
 from fairdsl.syntax import tree
 
 __all__ = ["Desk", "Open", "Seen", "path_of"]
@@ -133,11 +132,14 @@ class Desk:
         self._seen.clear()
         self._places.clear()
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Within it the open texts are what is read."""
-        with holding({path: each.text.encode("utf-8", "surrogatepass") for path, each in self.opened.items()}):
-            yield
+    def held(self, path: str) -> dict[str, str]:
+        """The open texts that a spec may read: its own, and those within the folder that its paths must not leave."""
+        root = root_of(path)
+        return {
+            other: each.text
+            for other, each in self.opened.items()
+            if other == path or Path(os.path.realpath(other)).is_relative_to(root)
+        }
 
     def text(self, path: str) -> str:
         """The text that stands for a file; empty where there is none."""
@@ -172,7 +174,8 @@ class Desk:
     def seen(self, path: str) -> Seen:
         """What is known of a spec, found out where it is not."""
         if path not in self._seen:
-            with self.held():
+            held = {other: text.encode("utf-8", "surrogatepass") for other, text in self.held(path).items()}
+            with holding(held):
                 self._seen[path] = _see(path)
         return self._seen[path]
 

@@ -29,8 +29,9 @@ __all__ = ["Server", "serve"]
 
 #: Seconds without a change after which findings are published.
 _PAUSE = 0.03
-#: Objects after which Python looks for circles: trees have none, and looking for them takes a third of the time.
-_OBJECTS = 100_000
+#: Seconds without a change after which Python looks for circles among its objects: trees have none, and looking for
+#: them beside the work takes a third of its time.
+_IDLE = 1.0
 
 
 class NotCheckedError(JsonRpcException):
@@ -48,7 +49,7 @@ class Server(LanguageServer):
         super().__init__("fairdsl", version(), text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self.desk, self.checks = Desk(), Checks()
         self._published: dict[str, dict[str, tuple[types.Diagnostic, ...]]] = {}
-        self._waiting: asyncio.TimerHandle | None = None
+        self._waiting: list[asyncio.TimerHandle] = []
 
     def seen_at(self, document: types.TextDocumentIdentifier) -> Seen:
         """What is known of a document."""
@@ -60,9 +61,10 @@ class Server(LanguageServer):
         """A text is another one: its checks are ended, and findings follow in a moment."""
         for checked in [path, *(each for each in self.desk.opened if path in self._files_of(each))]:
             self.checks.end(checked)
-        if self._waiting is not None:
-            self._waiting.cancel()
-        self._waiting = asyncio.get_running_loop().call_later(_PAUSE, self.publish)
+        for handle in self._waiting:
+            handle.cancel()
+        loop = asyncio.get_running_loop()
+        self._waiting = [loop.call_later(_PAUSE, self.publish), loop.call_later(_IDLE, gc.collect)]
 
     def _files_of(self, path: str) -> frozenset[str]:
         known = self._published.get(path)
@@ -312,5 +314,5 @@ def _declared(server: Server, params: Any) -> Any:
 
 def serve() -> None:
     """Answer on standard input and output until the editor hangs up."""
-    gc.set_threshold(_OBJECTS)
+    gc.disable()
     made().start_io()

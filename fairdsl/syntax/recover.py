@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from lark import UnexpectedInput
+from lark import Tree, UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
@@ -56,6 +57,38 @@ def reached(file: SourceFile, behind: str) -> tuple[InteractiveParser, Situation
     return _Recovery(file).reached(behind)
 
 
+@dataclass(frozen=True, slots=True)
+class _Sure:
+    """The declarations before one that the grammar refuses: every attempt to mend that one begins behind them."""
+
+    text: str
+    states: list[Any]
+    values: list[Any]
+
+    @classmethod
+    def of(cls, state: Any, text: str, stopped: int) -> _Sure | None:
+        """What a parser that stopped has read for good; None where that is nothing."""
+        values = state.value_stack
+        index = next((i for i, value in enumerate(values) if isinstance(value, Tree) and value.data == "_items"), None)
+        if index is None:
+            return None
+        start = stopped if index + 1 == len(values) else begin_of(values[index + 1])
+        # The list of declarations is the one that goes on growing.
+        kept = [*values[:index], Tree("_items", list(values[index].children))]
+        return None if start is None else cls(text[:start], state.state_stack[: index + 2], kept)
+
+    def resume(self, parser: InteractiveParser, text: str) -> int:
+        """Put a parser of a text behind these declarations, if it begins with them; how many characters that are."""
+        if not text.startswith(self.text):
+            return 0
+        state = parser.parser_state
+        state.state_stack[:] = self.states
+        state.value_stack[:] = [*self.values[:-1], Tree("_items", list(self.values[-1].children))]
+        assert parser.lexer_thread.state is not None, "the parser was given a text"
+        parser.lexer_thread.state.line_ctr.char_pos = len(self.text)
+        return len(self.text)
+
+
 class _Recovery:
     def __init__(self, file: SourceFile) -> None:
         self._file = file
@@ -64,6 +97,8 @@ class _Recovery:
         self._diagnostics: list[Diagnostic] = []
         self._lost: list[Span] = []
         self._read = 0
+        self._sure: _Sure | None = None
+        self._tried: dict[tuple[Edit, ...], tuple[Patched, Branch | Situation]] = {}
 
     def run(self) -> Recovered:
         for _ in range(_MOST_ROUNDS):
@@ -117,14 +152,24 @@ class _Recovery:
         )
 
     def _attempt(self, edits: tuple[Edit, ...]) -> tuple[Patched, Branch | Situation]:
+        if edits not in self._tried:
+            self._tried[edits] = self._tried_with(edits)
+        return self._tried[edits]
+
+    def _tried_with(self, edits: tuple[Edit, ...]) -> tuple[Patched, Branch | Situation]:
         patched = patch(self._file.text, edits)
-        self._read += len(patched.text)
+        parser = grammar().parse_interactive(patched.text, start="start")
+        done = 0 if self._sure is None else self._sure.resume(parser, patched.text)
+        self._read += len(patched.text) - done
         try:
-            return patched, grammar().parse(patched.text, start="start")
+            for token in parser.lexer_thread.lex(parser.parser_state):  # type: ignore[no-untyped-call]
+                parser.feed_token(token)
+            return patched, parser.feed_eof()  # type: ignore[no-untyped-call]
         except UnexpectedInput as stopped:
-            offset = patched.original[offset_of(stopped, len(patched.text))]
-            state = stopped.interactive_parser.parser_state
-            return patched, situate(state, self._lexemes, self._lexemes.index_at(offset), patched.original)
+            offset = offset_of(stopped, len(patched.text))
+            self._sure = _Sure.of(parser.parser_state, patched.text, offset)
+            at = self._lexemes.index_at(patched.original[offset])
+            return patched, situate(parser.parser_state, self._lexemes, at, patched.original)
 
     def _drop_too_deep(self, patched: Patched, branch: Branch) -> bool:
         """Report and drop the first statement that nests too deep, if one does."""

@@ -216,6 +216,19 @@ def test_a_verdict_goes_with_the_files_that_it_rests_on(tmp_path: Path) -> None:
     assert not verdict.still_holds(desk, seen)
 
 
+def test_an_open_text_outside_the_root_is_not_read(tmp_path: Path) -> None:
+    """As on the command line: the folder of the spec, which is in no repository."""
+    (tmp_path / "audit").mkdir()
+    desk = Desk()
+    desk.put((tmp_path / "base.fair").as_uri(), 1, SPEC)
+    spec = tmp_path / "audit" / "spec.fair"
+    desk.put(spec.as_uri(), 1, 'use "../base.fair"\n')
+    assert "E0210" in [finding.code for finding in desk.seen(str(spec)).findings]
+    desk.put((tmp_path / "audit" / "base.fair").as_uri(), 1, SPEC)
+    desk.put(spec.as_uri(), 2, 'use "base.fair"\n')
+    assert [finding.code for finding in desk.seen(str(spec)).findings] == []
+
+
 def test_every_spec_of_the_repository_is_answered() -> None:
     """Nothing fails on golden specs either, most of which have mistakes."""
     specs = sorted((ROOT / "tests" / "golden").rglob("*.fair"))
