@@ -1,0 +1,64 @@
+"""Networks as PyTorch exports them, in both ways and with weights beside the file: what the modules computed."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Real
+from fairdsl.ir.expr import TRUE
+from fairdsl.ir.model import Model
+from fairdsl.models.load import load_model
+from fairdsl.numerics.evaluate import BatchEvaluator
+from tests.models.model_files import declaration
+
+FILES = Path(__file__).parent / "torch_files"
+ANSWERS = json.loads((FILES / "answers.json").read_text())
+ROWS = np.array(ANSWERS["rows"])
+JOBS = Category(values=tuple(CategoryValue(name=name, code=code) for code, name in enumerate(("none", "part", "full"))))
+PEOPLE = Domain(
+    name="Person",
+    attributes=(
+        *(Attribute(name=name, type=Real(low=Fraction(-3), high=Fraction(3))) for name in ("debt", "income")),
+        Attribute(name="job", type=JOBS),
+    ),
+    where=TRUE,
+)
+
+
+def load(path: Path) -> Model:
+    return load_model(declaration(str(path)), PEOPLE)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FILES.glob("*.onnx")))
+def test_every_file_gives_what_the_module_computed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    model = load(FILES / f"{name}.onnx")
+    assert model.opaque is None
+    assert model.reading is not None
+    assert model.reading.individuals == 2048
+    scores = BatchEvaluator(model).settled(ROWS).scores[:, 0]
+    theirs = np.array(ANSWERS[name.split("_")[0]])
+    assert scores == pytest.approx(theirs, abs=2e-5)
+    assert np.ptp(theirs) > 0.5
+
+
+def test_both_exports_are_one_function() -> None:
+    for kind in ("coded", "embedded", "plain"):
+        one, other = (
+            BatchEvaluator(load(FILES / f"{kind}_{way}.onnx")).settled(ROWS).scores for way in ("script", "dynamo")
+        )
+        assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_weights_that_are_not_beside_the_file_are_missed(tmp_path: Path) -> None:
+    alone = tmp_path / "plain_dynamo.onnx"
+    alone.write_bytes((FILES / "plain_dynamo.onnx").read_bytes())
+    with pytest.raises(DiagnosticError) as caught:
+        load(alone)
+    assert [finding.code for finding in caught.value.diagnostics] == ["E0505"]
