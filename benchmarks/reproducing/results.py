@@ -1,0 +1,132 @@
+"""Rows of a reproduction, kept part by part as CSV, so that a run goes on where it stopped, and shown as Markdown."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+__all__ = ["Part", "Row", "Setting", "run"]
+
+NOTHING, YES, NO = "", "yes", "no"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What all parts of a run go by; ``data`` is the folder of public tables and measured peers, if there is one."""
+
+    quick: bool
+    seed: int = 0
+    data: Path | None = None
+    #: Rows of an invented table, or drawn from a public one.
+    rows: int = 0
+    bins: int = 4
+
+    @property
+    def drawn(self) -> int:
+        return self.rows or (1000 if self.quick else 5000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One cell of a table, or one statement of a figure.
+
+    ``other`` is what stands against ``ours`` and ``whose`` it is: a number of the paper, of the tool as measured, exact
+    arithmetic, or the statement that the paper draws. ``agrees`` is empty where nothing stands against it.
+    """
+
+    what: str
+    ours: str
+    other: str = ""
+    whose: str = ""
+    agrees: str = NOTHING
+    reason: str = ""
+
+    @classmethod
+    def held(cls, what: str, ours: str, other: str, whose: str, agrees: bool, reason: str = "") -> Row:
+        """A row that was compared; the reason is shown where it does not agree."""
+        why = NOTHING if agrees else reason
+        return cls(what=what, ours=ours, other=other, whose=whose, agrees=YES if agrees else NO, reason=why)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One table or figure: its rows, and what is said above them."""
+
+    name: str
+    title: str
+    note: str
+    rows: Callable[[Setting], Iterator[Row]]
+
+
+def run(paper: str, title: str, parts: Sequence[Part], setting: Setting, output: Path) -> Path:
+    """Runs the parts that ``output`` does not have yet, and writes the page about all of them.
+
+    Raises ValueError where the folder holds a run with other settings.
+    """
+    folder = output / paper
+    folder.mkdir(parents=True, exist_ok=True)
+    kept, said = folder / "setting.json", json.dumps(_said(setting), indent=2) + "\n"
+    if kept.exists() and kept.read_text(encoding="utf-8") != said:
+        raise ValueError(f"{folder} holds a run with other settings: choose another --output, or remove the folder")
+    kept.write_text(said, encoding="utf-8")
+    for number, part in enumerate(parts, 1):
+        path = folder / f"{part.name}.csv"
+        if path.exists():
+            print(f"[{number}/{len(parts)}] {part.title}: kept", file=sys.stderr, flush=True)
+            continue
+        start = time.process_time()
+        found: list[Row] = []
+        for row in part.rows(setting):
+            found.append(row)
+            print(f"[{number}/{len(parts)}] {part.title}: {row.what}", file=sys.stderr, flush=True)
+        _write(path, found)
+        taken = time.process_time() - start
+        print(f"[{number}/{len(parts)}] {part.title}: {taken:.1f} CPU s", file=sys.stderr, flush=True)
+    page = folder / "README.md"
+    page.write_text(_page(paper, title, parts, folder, setting), encoding="utf-8")
+    return page
+
+
+def _said(setting: Setting) -> dict[str, object]:
+    """Where a folder lies says nothing about what is in it."""
+    return {**asdict(setting), "data": setting.data is not None}
+
+
+def _write(path: Path, rows: Sequence[Row]) -> None:
+    """The whole file or none of it."""
+    half = path.with_suffix(".part")
+    with half.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+    os.replace(half, path)
+
+
+def _read(path: Path) -> list[Row]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return [Row(**row) for row in csv.DictReader(file)]
+
+
+def _page(paper: str, title: str, parts: Sequence[Part], folder: Path, setting: Setting) -> str:
+    tables = "public tables where the folder has them, invented ones elsewhere" if setting.data else "invented tables"
+    lines = [f"# {title}, reproduced", ""]
+    lines += [f"`python benchmarks/reproduce.py {paper}{' --data FOLDER' if setting.data else ''}"]
+    lines[-1] += f"{' --quick' if setting.quick else ''}`: {tables}, {setting.drawn:,} rows, seed {setting.seed}."
+    lines += ["", "| part | agree | differ | nothing to compare with |", "| --- | ---: | ---: | ---: |"]
+    read = [(part, _read(folder / f"{part.name}.csv")) for part in parts]
+    for part, rows in read:
+        counts = [sum(row.agrees == each for row in rows) for each in (YES, NO, NOTHING)]
+        lines.append(f"| {part.title} | {' | '.join(map(str, counts))} |")
+    for part, rows in read:
+        lines += ["", f"## {part.title}", "", part.note, ""]
+        lines += ["| | fairdsl | beside it | whose | agrees | why not |", "| --- | ---: | ---: | --- | --- | --- |"]
+        lines += [
+            f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in asdict(row).values())} |" for row in rows
+        ]
+    return "\n".join(lines) + "\n"

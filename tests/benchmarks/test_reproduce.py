@@ -1,0 +1,118 @@
+"""The reproductions: tables have their shape, classifiers are written as trained, runs go on and are compared."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def reproducing(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return import_module("reproducing")
+
+
+def of(reproducing: Any, name: str) -> Any:
+    return import_module(f"{reproducing.__name__}.{name}")
+
+
+def test_invented_tables_come_from_their_seed_alone_and_have_the_share_of_good_labels(reproducing: Any) -> None:
+    tables = of(reproducing, "tables")
+    for name, shape in tables.SHAPES.items():
+        first, again, other = (tables.invented(name, 400, seed, 4) for seed in (0, 0, 1))
+        assert all((first.cells[column] == again.cells[column]).all() for column in first.cells)
+        assert any((first.cells[column] != other.cells[column]).any() for column in first.cells)
+        assert abs(first.label.mean() - shape.good) < 0.01
+        assert len(set(first.cells[shape.protected[0]].tolist())) == 2
+        for column in shape.columns:
+            assert len(set(first.cells[column.name].tolist())) <= (4 if column.shares is None else len(column.shares))
+
+
+def test_a_public_table_is_read_by_its_headers_without_rows_that_have_gaps(reproducing: Any, tmp_path: Path) -> None:
+    tables = of(reproducing, "tables")
+    (tmp_path / "tables").mkdir()
+    rows = [["male", "3rd", "20.5", "0", "1"], ["female", "", "30", "0", "1"], ["female", "1st", "40", "1", "0"]]
+    with (tmp_path / "tables" / "titanic.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["gender", "class", "age", "sibsp", "survived"], *rows])
+    table = tables.table_of("titanic", tmp_path, 10, 0, 4)
+    assert not table.invented
+    assert table.cells["sex"].tolist() == ["male", "female"]
+    assert table.label.tolist() == [1, 0]
+    assert tables.table_of("compas", tmp_path, 10, 0, 4).invented
+
+
+@pytest.mark.sklearn
+@pytest.mark.parametrize("kind", ["LR", "DT"])
+def test_the_classifier_of_the_spec_decides_as_the_trained_one(reproducing: Any, kind: str) -> None:
+    pytest.importorskip("sklearn")
+    tables, audits, classifiers = (of(reproducing, name) for name in ("tables", "audits", "classifiers"))
+    table = tables.invented("compas", 200, 0, 4)
+    classifier, decided = classifiers.trained(kind, table), decisions(tables, table, kind)
+    asked = [audits.Asked(under=audits.ROWS, across=["sex"], metrics=["acceptance_rate", "impact_ratio"])]
+    found = audits.measured(table, classifier, asked)
+    rates = {each: float(decided[table.cells["sex"] == each].mean()) for each in ("Male", "Female")}
+    assert found.rates() == pytest.approx(rates, abs=1e-12)
+    assert found.number("impact_ratio") == pytest.approx(min(rates.values()) / max(rates.values()))
+
+
+def decisions(tables: Any, table: Any, kind: str) -> Any:
+    """What scikit-learn's own estimator predicts, trained anew on the columns."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.tree import DecisionTreeClassifier
+
+    terms, features = tables.one_hot(table, list(table.cells))
+    if kind == "DT":
+        tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5, random_state=0)
+        return tree.fit(features, table.label).predict(features)
+    scaled = features / np.where([" = " in term for term in terms], 1.0, 100.0)
+    return LogisticRegression(max_iter=2000).fit(scaled, table.label).predict(scaled)
+
+
+def test_reweighing_makes_group_and_label_independent(reproducing: Any) -> None:
+    tables, classifiers = of(reproducing, "tables"), of(reproducing, "classifiers")
+    table = tables.invented("ricci", 300, 0, 4)
+    weights, group = classifiers.reweighing(table), table.cells["race"]
+    rates = [np.average(table.label[group == each], weights=weights[group == each]) for each in set(group)]
+    assert rates[0] == pytest.approx(rates[1])
+    assert weights.sum() == pytest.approx(table.size)
+
+
+def test_a_run_goes_on_after_the_last_whole_part_and_refuses_other_settings(reproducing: Any, tmp_path: Path) -> None:
+    results = of(reproducing, "results")
+    asked: list[str] = []
+
+    def part(name: str, fails: bool) -> Any:
+        def rows(setting: Any) -> Iterator[Any]:
+            asked.append(name)
+            yield results.Row.held("a | b", "1", "2", "paper", agrees=False, reason="rounded")
+            if fails:
+                raise KeyboardInterrupt
+            yield results.Row(what="alone", ours="3")
+
+        return results.Part(name=name, title=name, note="", rows=rows)
+
+    setting = results.Setting(quick=True)
+    with pytest.raises(KeyboardInterrupt):
+        results.run("paper", "Paper", [part("first", False), part("second", True)], setting, tmp_path)
+    page = results.run("paper", "Paper", [part("first", True), part("second", False)], setting, tmp_path)
+    assert asked == ["first", "second", "second"]
+    assert "| first | 0 | 1 | 1 |" in page.read_text()
+    assert "| a \\| b | 1 | 2 | paper | no | rounded |" in page.read_text()
+    with pytest.raises(ValueError, match="other settings"):
+        results.run("paper", "Paper", [], results.Setting(quick=True, seed=1), tmp_path)
+
+
+def test_the_worked_examples_agree_with_the_papers(reproducing: Any) -> None:
+    justicia, fvgm, results = (of(reproducing, name) for name in ("justicia", "fvgm", "results"))
+    setting = results.Setting(quick=True)
+    assert {row.agrees for row in fvgm.examples(setting)} == {"yes"}
+    differ = [row for row in justicia.gaussians(setting) if row.agrees != "yes"]
+    assert [(row.what, row.whose) for row in differ] == [("of those below 40", "paper")]
