@@ -88,7 +88,14 @@ def times(setting: Setting) -> Iterator[Row]:
             asked = [Asked(under=FREE, across=table.shape.protected, metrics=RATES)]
             found = measured(table, trained(kind, table), asked)
             what = f"{name}, {kind}{', invented' if table.invented else ''}: CPU s"
-            yield Row.held(what, f"{found.seconds:.2f}", "seconds", "paper's statement", found.seconds < 10, "slow")
+            yield Row.held(
+                what,
+                f"{found.seconds:.2f}",
+                "under 10",
+                "paper's statement, that it scales",
+                found.seconds < 10,
+                "slow",
+            )
     folder = None if setting.data is None else setting.data / "group"
     if folder is None or not folder.is_dir():
         return
@@ -190,9 +197,9 @@ PARTS = (
     Part(
         name="table2",
         title="Table 2: run times of trees and linear models",
-        note="CPU seconds of a whole `check` with three metrics, interpreter and imports excluded. The paper "
-        "states that all are verified within seconds. Problems of the folder are asked as the tool asks them,"
-        " each variable a Boolean of its own.",
+        note="CPU seconds of a whole `check` of three metrics, interpreter and imports excluded. The paper says that "
+        "it scales; a row agrees where that takes less than ten seconds. Problems of the folder are asked as the tool "
+        "asks them, each variable a Boolean of its own.",
         rows=times,
     ),
     Part(

@@ -126,7 +126,7 @@ def _page(paper: str, title: str, parts: Sequence[Part], folder: Path, setting: 
     for part, rows in read:
         lines += ["", f"## {part.title}", "", part.note, ""]
         lines += ["| | fairdsl | beside it | whose | agrees | why not |", "| --- | ---: | ---: | --- | --- | --- |"]
-        lines += [
-            f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in asdict(row).values())} |" for row in rows
-        ]
+        for row in rows:
+            cells = [cell.replace("|", "\\|") for cell in asdict(row).values()]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
