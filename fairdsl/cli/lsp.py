@@ -16,7 +16,6 @@ def command() -> None:
     try:
         from fairdsl.lsp.server import serve
     except ImportError as problem:
-        raise click.UsageError(
-            f"the language server needs `{problem.name}`: run `pip install 'fairdsl[lsp]'`"
-        ) from problem
+        lacking = (problem.name or "pygls").partition(".")[0]
+        raise click.UsageError(f"the language server needs `{lacking}`: `pip install 'fairdsl[lsp]'`") from problem
     serve()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("lsprotocol")
 
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 
+from fairdsl.cli.app import cli
 from fairdsl.lsp import colours, findings, hover, inline, outline, renaming
 from fairdsl.lsp.checking import Checks, Verdict
 from fairdsl.lsp.desk import Desk, Seen
@@ -227,6 +230,14 @@ def test_an_open_text_outside_the_root_is_not_read(tmp_path: Path) -> None:
     desk.put((tmp_path / "audit" / "base.fair").as_uri(), 1, SPEC)
     desk.put(spec.as_uri(), 2, 'use "base.fair"\n')
     assert [finding.code for finding in desk.seen(str(spec)).findings] == []
+
+
+def test_without_its_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "fairdsl.lsp.server", raising=False)
+    monkeypatch.setitem(sys.modules, "pygls.exceptions", None)
+    ran = CliRunner().invoke(cli, ["lsp"])
+    assert ran.exit_code == 2
+    assert "the language server needs `pygls`: `pip install 'fairdsl[lsp]'`" in ran.output
 
 
 def test_every_spec_of_the_repository_is_answered() -> None:
