@@ -83,7 +83,7 @@ def test_the_grammar_of_editors_is_that_of_the_language(as_expected: Callable[[P
     as_expected(WRITTEN, document())
 
 
-@pytest.mark.parametrize("most", [60, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [25, pytest.param(0, marks=pytest.mark.slow)])
 def test_colours_agree_token_by_token(most: int) -> None:
     others = []
     for path, text, tokens in specs(most):

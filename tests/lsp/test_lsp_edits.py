@@ -112,7 +112,7 @@ async def ask_anything(session: Session, uri: str, dice: random.Random) -> None:
     await dice.choice(asking)()
 
 
-async def run(session: Session, folder: Path, edits: int, seed: int) -> None:
+async def run(session: Session, folder: Path, edits: int, seed: int, at_once: int = 4) -> None:
     dice = random.Random(seed)
     written = folder / "written"
     written.mkdir()
@@ -121,10 +121,10 @@ async def run(session: Session, folder: Path, edits: int, seed: int) -> None:
     good = {base: BASE, spec: SPEC}
     while edits:
         uri = dice.choice((base, spec, spec))
-        for _ in range(min(edits, dice.randint(1, 4))):
+        for _ in range(min(edits, dice.randint(1, at_once))):
             edits -= 1
             session.change(uri, edited(session.texts[uri], dice))
-            if dice.random() < 0.3:
+            if dice.random() < 0.2:
                 await ask_anything(session, uri, dice)
         await session.findings(base)
         await session.lenses(spec)  # whatever was published before this answer has arrived
@@ -141,7 +141,7 @@ async def run(session: Session, folder: Path, edits: int, seed: int) -> None:
 
 @pytest.mark.asyncio
 async def test_a_hundred_random_edits(session: Session, tmp_path: Path) -> None:
-    await run(session, tmp_path, 100, random.randrange(10**6))
+    await run(session, tmp_path, 100, random.randrange(10**6), at_once=12)
 
 
 @pytest.mark.slow
