@@ -211,17 +211,33 @@ PEOPLE = domain(s=category(0, 1), n=integer(0, 9), x=real(0, None))
         ({"demand": ScoreGap(relation=Relation.LE, limit=Fraction(1))}, "not scores"),
         ({"pair_target": linear({0: 1}, "=", 1, Who.A)}, "`a` or `b`"),
         ({"target": linear({0: 1, 1: 1}, "=", 1)}, "a condition is on several attributes"),
-        ({}, "`x` is unbounded"),
     ],
 )
-def test_refusals(changes: dict[str, object], words: str) -> None:
+def test_proofs_are_refused_where_shares_are_bounded(changes: dict[str, object], words: str) -> None:
     pair = replace(Pair(differ=(0,), mode=Differ.ANY), **changes)  # type: ignore[arg-type]
-    question = Problem(
-        name="p", domain=PEOPLE, model=tree(member(0, 1), scores=(1, -1)), question=pair, quantity=Quantity.FAIR_SHARE
+    proof = Problem(
+        name="p", domain=PEOPLE, model=tree(member(0, 1), scores=(1, -1)), question=pair, quantity=Quantity.HOLDS
     )
-    refused = LeafBoxes().offer(question)
+    refused = LeafBoxes().offer(proof)
     assert isinstance(refused, Refusal)
     assert words in refused.why
+    unbounded = LeafBoxes().offer(replace(proof, quantity=Quantity.FAIR_SHARE))
+    assert isinstance(unbounded, Refusal)
+    assert "`x` is unbounded" in unbounded.why
+    bounded = replace(proof, domain=domain(s=category(0, 1), n=integer(0, 9), x=real(0, 1)))
+    assert isinstance(LeafBoxes().offer(replace(bounded, quantity=Quantity.FAIR_SHARE)), Offer)
+
+
+def test_a_distance_in_what_a_condition_adds_up_is_refused_where_values_are_too_many() -> None:
+    """Of a part of values some are near enough, and only these may meet the condition."""
+    pair = Pair(differ=(0,), mode=Differ.ANY, relax=(Relaxation(attribute=1, by=Fraction(1)),))
+    summed = replace(pair, target=linear({0: 1, 1: 1}, "!=", 500))
+    for most, answered in ((999, True), (9999, False)):
+        people = domain(s=category(0, 1), n=integer(0, most))
+        question = replace(problem(people, tree(member(0, 1), scores=(1, -1)), 0), question=summed)
+        offer = LeafBoxes().offer(replace(question, quantity=Quantity.FAIR_SHARE))
+        assert isinstance(offer, Offer) == answered
+        assert answered or "a condition adds it" in offer.why
 
 
 def test_models_that_are_no_trees_are_refused() -> None:
@@ -247,9 +263,13 @@ def test_forests_are_bounded_by_their_combinations() -> None:
 
     for quantity, most in ((Quantity.HOLDS, 7), (Quantity.FAIR_SHARE, 20)):
         assert isinstance(LeafBoxes().offer(problem(people, forest(most), 0, quantity=quantity)), Offer)
-        refused = LeafBoxes().offer(problem(people, forest(most + 1), 0, quantity=quantity))
-        assert isinstance(refused, Refusal)
-        assert "combinations of leaves; its limit is 2^" in refused.why
+        more = LeafBoxes().offer(problem(people, forest(most + 1), 0, quantity=quantity))
+        if quantity is Quantity.HOLDS:
+            assert isinstance(more, Refusal)
+            assert "combinations of leaves; its limit is 2^" in more.why
+        else:
+            assert isinstance(more, Offer)
+            assert "pairs" in more.method
 
 
 def test_an_unbounded_real_is_no_obstacle_to_a_proof() -> None:

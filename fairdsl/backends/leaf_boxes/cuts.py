@@ -91,8 +91,9 @@ class Part:
 class Cut:
     """The parts of one attribute in ascending order, and which of them pass a test."""
 
-    def __init__(self, values: ValueSet, tests: Iterable[Test]) -> None:
-        wanted = {border for test in tests for border in test.borders}
+    def __init__(self, values: ValueSet, tests: Iterable[Test], beside: Iterable[Border] = ()) -> None:
+        """The parts that ``tests`` make, cut further ``beside``."""
+        wanted = {border for test in tests for border in test.borders} | set(beside)
         self.ordered = all(test.border is not None for test in tests)
         self.parts = tuple(_listed(values, wanted) if isinstance(values, Finite) else _real(values, wanted))
         self._highs = [part.high for part in self.parts]

@@ -52,12 +52,28 @@ class _States:
 
 @dataclass(frozen=True, slots=True)
 class UnfairBoxes:
-    """Boxes of unfair units: per box the ends of its axes, and two assignments that are decided differently."""
+    """Boxes of unfair units: per box the ends of its axes, and two assignments that are decided differently.
+
+    ``near_low`` and ``near_high`` are the ends of the box in which everybody of the first assignment has a partner of
+    the second one; ``swapped``: the partner is `a`.
+    """
 
     low: Integers
     high: Integers
     first: Integers
     second: Integers
+    near_low: Integers
+    near_high: Integers
+    swapped: BoolArray
+
+    @classmethod
+    def of(cls, low: Integers, high: Integers, first: Integers, second: Integers) -> UnfairBoxes:
+        """Of pairs that share their box."""
+        return cls(low, high, first, second, low, high, np.zeros(len(low), dtype=np.bool_))
+
+    def at(self, rows: Integers) -> UnfairBoxes:
+        """Some of them."""
+        return UnfairBoxes(*(getattr(self, name)[rows] for name in UnfairBoxes.__slots__))
 
     @classmethod
     def joined(cls, found: Sequence[UnfairBoxes]) -> UnfairBoxes:
@@ -260,7 +276,7 @@ class Descent:
 
     def _keep(self, states: _States, unfair: BoolArray, first: Integers, second: Integers) -> None:
         rows = np.flatnonzero(unfair)[: max(0, _KEPT - self.counts.unfair_boxes)]
-        self._found.append(UnfairBoxes(states.low[rows], states.high[rows], first[rows], second[rows]))
+        self._found.append(UnfairBoxes.of(states.low[rows], states.high[rows], first[rows], second[rows]))
 
     def _apart(self, decisions: Integers) -> tuple[BoolArray, Integers, Integers]:
         """Where two comparable assignments that are there are decided differently, and which."""

@@ -17,7 +17,7 @@ from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
 from fairdsl.backends.leaf_boxes.scores import Sums
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Forest", "forest_of"]
+__all__ = ["Forest", "TooManyError", "forest_of", "trees_of"]
 
 #: The ends of a leaf's box, and its value.
 _Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
@@ -79,7 +79,7 @@ def forest_of(lowered: Lowered) -> Forest | None:
     values, below, above, denominator = single
     try:
         unfolded = _Unfolded(lowered, sizes, values)
-    except _TooManyError:
+    except TooManyError:
         return None
     leaves = leaves_of(merged(unfolded.trees(), sizes.ordered), sizes.ordered, [len(each) for each in sizes.parts])
     if leaves is None:
@@ -106,7 +106,12 @@ def forest_of(lowered: Lowered) -> Forest | None:
     return Forest(trees, leaves, unfolded.depth)
 
 
-class _TooManyError(Exception):
+def trees_of(lowered: Lowered, sizes: Sizes) -> list[Tree]:
+    """The leaves of each tree, whose values are the terminals of the graph; TooManyError where there is no room."""
+    return _Unfolded(lowered, sizes, np.arange(len(lowered.graph), dtype=np.int64)).trees()
+
+
+class TooManyError(Exception):
     """The trees are too large once nodes are no longer shared."""
 
 
@@ -141,7 +146,7 @@ class _Unfolded:
     def _unfold(self, node: int, inside: int | None, low: list[int], high: list[int], depth: int) -> int:
         place, axis = len(self._rows), self._axis[node]
         if place >= _NODES:
-            raise _TooManyError
+            raise TooManyError
         self.depth = max(self.depth, depth)
         if axis == TERMINAL:
             value = int(self._values[node]) if inside is None else int(node == inside)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,10 @@ _BYTES = 2**28
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """The leaves of a tree: their boxes [leaves, axes], values, and who may come to them [leaves, assignments]."""
+    """The leaves of a tree: their boxes [leaves, axes], values, and who may come to them [leaves, assignments].
+
+    A value is a number, or (until the leaves are packed) several of them [leaves, numbers].
+    """
 
     low: Integers
     high: Integers
@@ -39,6 +42,10 @@ class Tree:
     def alike(self) -> bool:
         """Whether all assignments may come to every leaf."""
         return bool(self.whose.all())
+
+    def valued(self, value: Integers) -> Tree:
+        """The same leaves with other values."""
+        return replace(self, value=value)
 
 
 def merged(trees: Sequence[Tree], ordered: BoolArray) -> list[Tree]:

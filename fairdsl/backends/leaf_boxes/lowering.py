@@ -8,7 +8,7 @@ assignments of it are decided differently (docs/semantics.md, section 3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -28,7 +28,19 @@ from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.source import Span
 
-__all__ = ["IN", "OUT", "Lowered", "is_large", "lower", "refusal_of"]
+__all__ = [
+    "IN",
+    "OUT",
+    "Lowered",
+    "compared_pairs",
+    "is_large",
+    "lower",
+    "lowered",
+    "refusal_of",
+    "refusal_of_domain",
+    "refusal_of_trees",
+    "tests_of",
+]
 
 #: The terminals of the condition that says who is in domain and target.
 IN, OUT = "in", "out"
@@ -64,11 +76,12 @@ class Lowered:
 
 
 def refusal_of(problem: Problem) -> Refusal | None:
-    """Why the question is not treated, if it is not."""
+    """Why the question is not treated by going through the leaves of a few trees, or by bounding one score of many."""
     pair = problem.question
     if not isinstance(pair, Pair):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    return _of_question(problem, pair) or _of_model(problem, pair) or _of_domain(problem, pair)
+    refusal = _of_question(problem, pair) or refusal_of_trees(problem) or _of_size(problem, pair)
+    return refusal or refusal_of_domain(problem, pair, _cuts)
 
 
 def is_large(model: Model) -> bool:
@@ -98,7 +111,8 @@ def _of_question(problem: Problem, pair: Pair) -> Refusal | None:
     return _of_tests([wanted], problem.domain.span, "a condition")
 
 
-def _of_model(problem: Problem, pair: Pair) -> Refusal | None:
+def refusal_of_trees(problem: Problem) -> Refusal | None:
+    """Why a model is not a sum of trees whose tests are on one attribute each."""
     model, leaves = problem.model, Leaves.of(problem.model)
     weighed = model.layers[0].weight.nonzero
     for position in leaves.others.tolist():
@@ -112,18 +126,25 @@ def _of_model(problem: Problem, pair: Pair) -> Refusal | None:
     several = leaves.trees + len(lone) > 1
     if several and (len(model.layers) > 1 or not model.rational):
         return Refusal(why="layers behind several trees", span=model.span)
-    power, shares = _power(model), problem.quantity is not Quantity.HOLDS
-    bounded = shares and _all_compared(pair) and model.layers[-1].bias.shape[0] <= 2
-    if power > (most := _COUNTED if shares else _PROVED) and not bounded:
-        return Refusal(why=f"2^{power} combinations of leaves; its limit is 2^{most}", span=model.span)
     return None if model.rational else Refusal(why="curved units behind the tree", span=model.span)
 
 
-def _of_domain(problem: Problem, pair: Pair) -> Refusal | None:
+def _of_size(problem: Problem, pair: Pair) -> Refusal | None:
+    model, power, shares = problem.model, _power(problem.model), problem.quantity is not Quantity.HOLDS
+    bounded = shares and _all_compared(pair) and model.layers[-1].bias.shape[0] <= 2
+    if power > (most := _COUNTED if shares else _PROVED) and not bounded:
+        return Refusal(why=f"2^{power} combinations of leaves; its limit is 2^{most}", span=model.span)
+    return None
+
+
+def refusal_of_domain(
+    problem: Problem, pair: Pair, cuts_of: Callable[[Problem], tuple[Cut, ...]], *, several: bool = False
+) -> Refusal | None:
+    """Why there are too many parts, or parts that have no size; ``several``: pairs are compared one by one."""
     sets = narrow(problem.domain, pair.target)
     if any(values.count == 0 for values in sets):
         return None
-    cuts = _cuts(problem)
+    cuts = cuts_of(problem)
     for index, (attribute, values, cut) in enumerate(zip(problem.domain.attributes, sets, cuts, strict=True)):
         if not cut.ordered and len(cut.parts) > _SINGLES and index not in pair.differ:
             why = f"`{attribute.name}` falls into {len(cut.parts):,} parts; its limit is {_SINGLES}"
@@ -135,7 +156,8 @@ def _of_domain(problem: Problem, pair: Pair) -> Refusal | None:
             return Refusal(why=f"`{attribute.name}` has values that are not float64 numbers", span=attribute.span)
     count = prod(len(cuts[index].parts) for index in pair.differ)
     tests = Leaves.of(problem.model).ensemble.shape.nodes
-    if count > (_ASSIGNMENTS if _all_compared(pair) else _ASSIGNMENTS // 16) or count * tests > _ANSWERS:
+    most = _ASSIGNMENTS if _all_compared(pair) and not several else _ASSIGNMENTS // 16
+    if count > most or count * tests > _ANSWERS:
         return Refusal(why=f"{count:,} combinations of protected values that the model tells apart", span=pair.span)
     return None
 
@@ -169,12 +191,18 @@ def _cuts(problem: Problem) -> tuple[Cut, ...]:
 
 
 def _cut(problem: Problem) -> tuple[Cut, ...]:
-    pair, model, leaves = problem.question, problem.model, Leaves.of(problem.model)
+    pair = problem.question
     assert isinstance(pair, Pair), "other questions are refused"
     sets = narrow(problem.domain, pair.target)
-    tests: list[set[Test]] = [set() for _ in sets]
-    predicates = [conjoin(problem.domain.where, pair.target)]
-    predicates += leaves.ensemble.different
+    wanted = tests_of(problem.model, [conjoin(problem.domain.where, pair.target)], len(sets))
+    return tuple(Cut(values, tests) for values, tests in zip(sets, wanted, strict=True))
+
+
+def tests_of(model: Model, conditions: Sequence[Predicate], attributes: int) -> list[set[Test]]:
+    """The tests of each attribute, in the model and in conditions; not those of several attributes at once."""
+    leaves = Leaves.of(model)
+    tests: list[set[Test]] = [set() for _ in range(attributes)]
+    predicates = [*conditions, *leaves.ensemble.different]
     for position in _indicators(model, leaves):
         item = model.inputs[position]
         assert isinstance(item, IndicatorInput)
@@ -183,15 +211,20 @@ def _cut(problem: Problem) -> tuple[Cut, ...]:
         for atom in _atoms(predicate):
             if (found := test_of(atom)) is not None:
                 tests[found[0]].add(found[1])
-    return tuple(Cut(values, wanted) for values, wanted in zip(sets, tests, strict=True))
+    return tests
 
 
 def lower(problem: Problem, pair: Pair) -> Lowered:
     """The graph of a question that is not refused and has value sets that are not empty."""
-    cuts = _cuts(problem)
+    return lowered(problem, pair, _cuts(problem), conjoin(problem.domain.where, pair.target))
+
+
+def lowered(problem: Problem, pair: Pair, cuts: tuple[Cut, ...], wanted: Predicate, *, scores: bool = False) -> Lowered:
+    """The graph of a model and of a condition over such cuts; of one tree too as ``scores``."""
     graph = Graph(cuts)
     model, leaves = problem.model, Leaves.of(problem.model)
-    decides = decides_of(model, leaves.trees + len(_indicators(model, leaves)))
+    count = leaves.trees + len(_indicators(model, leaves))
+    decides = decides_of(model, max(2, count) if scores else count)
     roots = [graph.tree(leaves, tree, lambda at: graph.terminal(decides.leaf(at))) for tree in range(leaves.trees)]
     for position in _indicators(model, leaves):
         item = model.inputs[position]
@@ -200,7 +233,6 @@ def lower(problem: Problem, pair: Pair) -> Lowered:
         roots.append(graph.graft(item.predicate, yes, no))
     if not roots:  # a constant: whatever is tested, the same is decided
         roots.append(graph.terminal(decides.absent))
-    wanted = conjoin(problem.domain.where, pair.target)
     roots.append(graph.graft(wanted, graph.terminal(IN), graph.terminal(OUT)))
     assignments = tuple(product(*(range(len(cuts[index].parts)) for index in pair.differ)))
     several = [[cuts[i].parts[part].several for i, part in zip(pair.differ, a, strict=True)] for a in assignments]
@@ -210,7 +242,7 @@ def lower(problem: Problem, pair: Pair) -> Lowered:
         graph=graph,
         roots=_restricted(graph, roots, pair.differ, assignments),
         assignments=assignments,
-        compared=None if _all_compared(pair) else _compared(cuts, pair.differ, assignments),
+        compared=None if _all_compared(pair) else compared_pairs(cuts, pair.differ, assignments),
         inside=tuple((any if pair.mode is Differ.ANY else all)(each) for each in several),
         decides=decides,
         cuts=cuts,
@@ -221,7 +253,7 @@ def _all_compared(pair: Pair) -> bool:
     return pair.mode is Differ.ANY or len(pair.differ) == 1
 
 
-def _compared(
+def compared_pairs(
     cuts: Sequence[Cut], differ: Sequence[int], assignments: Sequence[tuple[int, ...]]
 ) -> tuple[tuple[int, int], ...]:
     """Pairs of different assignments that hold two people who differ in every protected attribute."""

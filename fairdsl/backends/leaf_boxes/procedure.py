@@ -28,6 +28,7 @@ from fairdsl.verdict import (
 if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.descent import Descent
     from fairdsl.backends.leaf_boxes.lowering import Lowered
+    from fairdsl.backends.leaf_boxes.pairings import Pairings
     from fairdsl.backends.leaf_boxes.refinement import Refinement
     from fairdsl.backends.leaf_boxes.witnesses import Shown
 
@@ -45,21 +46,28 @@ class LeafBoxes:
 
     name = "leaf_boxes"
     about = Capability(
-        questions=("pairs: same decision; any, each, among, where",),
+        questions=(
+            "pairs: same decision; any, each, among, where",
+            "shares of pairs beside: within, regardless of, when confidence, gaps of scores",
+        ),
         quantities=(Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value, Quantity.HOLDS.value),
         models=(
-            "a tree or list of rules, forests and boosters of any size with two outcomes (proofs, and `each` and more"
-            " outcomes: at most 2^24, 2^64 combinations of leaves); tests on one attribute each, over any number of"
-            " individuals, bounded reals too",
+            "a tree or list of rules, forests and boosters of any size (proofs: at most 2^24 combinations of leaves);"
+            " tests on one attribute each, over any number of individuals, bounded reals too",
         ),
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
-        """Refuses models that are not trees, relaxations, conditions on pairs, tests on several attributes."""
+        """Refuses models that are not trees, tests of models on several attributes, and proofs of pairs elsewhere."""
+        from fairdsl.backends.leaf_boxes.asked import refusal_of_any
         from fairdsl.backends.leaf_boxes.lowering import is_large, refusal_of
 
         if (refusal := refusal_of(problem)) is not None:
-            return refusal
+            if problem.quantity is Quantity.HOLDS:
+                return refusal
+            if (other := refusal_of_any(problem)) is not None:
+                return other
+            return Offer(method="bounds the scores of pairs in boxes of leaves", decides=True)
         if is_large(problem.model):
             return Offer(method="bounds the score in boxes of the protected values' leaves", decides=True)
         return Offer(method="intersects the leaves of the protected values", decides=True, cost=Cost.COUNT)
@@ -70,11 +78,6 @@ class LeafBoxes:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are counted stay so."""
-        from fairdsl.backends.leaf_boxes.descent import Descent
-        from fairdsl.backends.leaf_boxes.forest import forest_of
-        from fairdsl.backends.leaf_boxes.lowering import is_large, lower
-        from fairdsl.backends.leaf_boxes.refinement import Refinement, compile_kernels
-
         pair = problem.question
         if not isinstance(pair, Pair):
             raise ValueError("leaf_boxes was asked what it refuses")
@@ -83,11 +86,7 @@ class LeafBoxes:
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method="a pair found earlier"))
         if any(values.count == 0 for values in narrow(problem.domain, pair.target)):
             return Vacuous(evidence=Evidence(backend=self.name, method="nobody is asked about"))
-        lowered = lower(problem, pair)
-        descent: Descent | Refinement = Descent(lowered)
-        if is_large(problem.model) and (forest := forest_of(lowered)) is not None:
-            budget = budget.extended(compile_kernels(observer))
-            descent = Refinement(lowered, forest, budget.memory)
+        descent, lowered, budget = self._begun(problem, pair, budget, observer)
         holds = problem.quantity is Quantity.HOLDS
         while True:
             shown = _run(lowered, descent, budget, observer, until_shown=holds)
@@ -101,7 +100,32 @@ class LeafBoxes:
                 return found
             budget = yield found
 
-    def _evidence(self, problem: Problem, pair: Pair, descent: Descent | Refinement) -> Evidence:
+    def _begun(
+        self, problem: Problem, pair: Pair, budget: Budget, observer: Observer
+    ) -> tuple[Descent | Refinement | Pairings, Lowered, Budget]:
+        """What settles the question: leaves gone through, one score bounded, or pairs; and the budget then."""
+        from fairdsl.backends.leaf_boxes.asked import ask_of, refusal_of_any
+        from fairdsl.backends.leaf_boxes.descent import Descent
+        from fairdsl.backends.leaf_boxes.duels import contest_of
+        from fairdsl.backends.leaf_boxes.forest import forest_of
+        from fairdsl.backends.leaf_boxes.lowering import is_large, lower, refusal_of
+        from fairdsl.backends.leaf_boxes.pairings import Pairings
+        from fairdsl.backends.leaf_boxes.refinement import Refinement, compile_kernels
+
+        if (counted := refusal_of(problem) is None) and not is_large(problem.model):
+            lowered = lower(problem, pair)
+            return Descent(lowered), lowered, budget
+        budget = budget.extended(compile_kernels(observer))
+        if counted and (forest := forest_of(lowered := lower(problem, pair))) is not None:
+            return Refinement(lowered, forest, budget.memory), lowered, budget
+        if problem.quantity is not Quantity.HOLDS and refusal_of_any(problem) is None:
+            asked = ask_of(problem, pair)
+            if (contest := contest_of(asked.lowered)) is not None:
+                return Pairings(asked, contest, budget.memory), asked.lowered, budget
+        lowered = lower(problem, pair)
+        return Descent(lowered), lowered, budget
+
+    def _evidence(self, problem: Problem, pair: Pair, descent: Descent | Refinement | Pairings) -> Evidence:
         counts, basis = descent.counts, Basis()
         notes: tuple[str, ...] = ()
         if descent.bounds:
@@ -122,7 +146,7 @@ class LeafBoxes:
 
 
 def _run(
-    lowered: Lowered, descent: Descent | Refinement, budget: Budget, observer: Observer, *, until_shown: bool
+    lowered: Lowered, descent: Descent | Refinement | Pairings, budget: Budget, observer: Observer, *, until_shown: bool
 ) -> Shown:
     """Go on until everything is settled, the time is up, or (``until_shown``) a pair breaks the demand."""
     from fairdsl.backends.leaf_boxes.witnesses import Shown, look_for
@@ -144,7 +168,7 @@ def _run(
     return shown
 
 
-def _holds(descent: Descent | Refinement, shown: Shown, evidence: Evidence) -> Verdict:
+def _holds(descent: Descent | Refinement | Pairings, shown: Shown, evidence: Evidence) -> Verdict:
     counts = descent.counts
     if shown.witnesses:
         return Violated(witnesses=tuple(shown.witnesses), evidence=evidence)
@@ -163,7 +187,7 @@ def _holds(descent: Descent | Refinement, shown: Shown, evidence: Evidence) -> V
 
 
 def _shares(
-    lowered: Lowered, descent: Descent | Refinement, shown: Shown, budget: Budget, evidence: Evidence
+    lowered: Lowered, descent: Descent | Refinement | Pairings, shown: Shown, budget: Budget, evidence: Evidence
 ) -> Shares:
     """Of what may be in question: where the budget ended first, what is left counts as undecided."""
     counts, left, problem = descent.counts, descent.left, lowered.problem
@@ -192,4 +216,5 @@ def _shares(
 def _counted(problem: Problem, pair: Pair) -> bool:
     """Whether units are counted: no shared attribute is real."""
     sets = narrow(problem.domain, pair.target)
-    return all(isinstance(values, Finite) for index, values in enumerate(sets) if index not in pair.differ)
+    counted = range(len(sets)) if pair.of_individuals else [at for at in range(len(sets)) if at not in pair.differ]
+    return all(isinstance(sets[at], Finite) for at in counted)

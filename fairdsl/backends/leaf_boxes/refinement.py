@@ -17,7 +17,8 @@ from fairdsl.backends import warmup
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.forest import Forest
-from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VACUOUS, Boxes, Settled, Trees
+from fairdsl.backends.leaf_boxes.kernels.extremes import extremes
+from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VACUOUS, Boxes, Duels, Settled, Trees
 from fairdsl.backends.leaf_boxes.kernels.refine import refine
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.lowering import Lowered
@@ -84,7 +85,8 @@ class Refinement:
         counts.open_boxes += int((kind == STUCK).sum())
         counts.paired = counts.paired or bool((kind != VACUOUS).any())
         rows = unfair[: max(0, _KEPT - counts.unfair_boxes)]
-        self._found.append(UnfairBoxes(low[rows], high[rows], settled.first[rows].copy(), settled.second[rows].copy()))
+        first, second = settled.first[rows].copy(), settled.second[rows].copy()
+        self._found.append(UnfairBoxes.of(low[rows], high[rows], first, second))
         counts.unfair_boxes += len(unfair)
 
     @property
@@ -140,6 +142,10 @@ def _use() -> None:
     leaves = leaves_of([Tree(one[None], one[None] + 1, one, ordered[None])], ordered, [1])
     assert leaves is not None, "it is small"
     refine(trees, leaves, _boxes(3, 1), Forest(trees, leaves, 0).room(), _settled(8, 1), 1, 1)
+    table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
+    common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))
+    duels, ends = Duels(ordered, table, table, trees.sums), (one[None], one[None] + 1)
+    extremes(duels, leaves, ordered, *ends, *ends, common, own, cuts, sets, sets, sets, np.zeros((1, 2)), one)
 
 
 def _settled(count: int, axes: int) -> Settled:

@@ -22,7 +22,7 @@ from fairdsl.ir.model import ByThreshold, DecisionRule, Layer, Model
 from fairdsl.numerics.exact import UNDECIDED, decide
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["MIXED", "Decides", "Reading", "Sums", "decides_of"]
+__all__ = ["MIXED", "Decides", "Outcomes", "Reading", "Sums", "decides_of", "sides_of", "winners"]
 
 Integers = NDArray[np.int64]
 #: int64 where all sums fit into it, otherwise Python's integers as objects.
@@ -86,7 +86,7 @@ class _Single:
         for meaning, node in graph.terminals.items():
             if isinstance(meaning, _Leaf):
                 decided[node] = meaning.outcome
-        return _Outcomes(decided, np.ones(len(graph)))
+        return Outcomes(decided, np.ones(len(graph)))
 
     def _meaning(self, sums: Sequence[Fraction], position: int) -> _Leaf:
         signals = _bent(self._first, sums)
@@ -103,11 +103,14 @@ def _bent(layer: Layer, sums: Sequence[Fraction]) -> list[Fraction]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Outcomes:
+class Outcomes:
+    """One tree: the outcome of each leaf, MIXED of nodes that test."""
+
     decided: Integers
     span: NDArray[np.float64]
 
     def decisions(self, nodes: Integers) -> Integers:
+        """Of the one tree's nodes."""
         return np.asarray(self.decided[nodes[..., 0]])
 
 
@@ -176,7 +179,7 @@ class Sums:
         if self.low.dtype != np.int64:
             return None
         if isinstance(self.rule, ByThreshold):
-            below, above = _sides(self.rule, self.denominator)
+            below, above = sides_of(self.rule, self.denominator)
             values, bias = self.low[:, 0], int(self.bias[0])
         elif self.low.shape[1] == 2:  # the second outcome where its score is the higher one
             below, above = 0, 1
@@ -189,9 +192,8 @@ class Sums:
 
 def _against(rule: ByThreshold, denominator: int, low: Exact, high: Exact) -> Integers:
     """The outcome where both ends are on the same side of the threshold."""
-    below, above = _sides(rule, denominator)
-    over = rule.granted if rule.relation in (Relation.GT, Relation.GE) else rule.otherwise
-    under = rule.otherwise if over == rule.granted else rule.granted
+    below, above = sides_of(rule, denominator)
+    over, under = winners(rule)
     found = np.full(low.shape, MIXED, dtype=np.int64)
     found[np.equal(low, high).astype(np.bool_)] = UNDECIDED
     found[np.greater_equal(low, above).astype(np.bool_)] = over
@@ -199,7 +201,13 @@ def _against(rule: ByThreshold, denominator: int, low: Exact, high: Exact) -> In
     return found
 
 
-def _sides(rule: ByThreshold, denominator: int) -> tuple[int, int]:
+def winners(rule: ByThreshold) -> tuple[int, int]:
+    """The outcomes above the threshold and below it."""
+    above = rule.relation in (Relation.GT, Relation.GE)
+    return (rule.granted, rule.otherwise) if above else (rule.otherwise, rule.granted)
+
+
+def sides_of(rule: ByThreshold, denominator: int) -> tuple[int, int]:
     """Up to where a score, as a whole number over the denominator, is below the threshold, and from where on above."""
     below, above = floor(rule.low * denominator), ceil(rule.high * denominator)
     if rule.low == rule.high:

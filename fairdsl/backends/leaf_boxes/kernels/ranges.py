@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairdsl.backends.leaf_boxes.kernels.records import Bits, Integers, Leaves, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Bits, BoolArray, Integers, Leaves, Room, Trees
 from fairdsl.numerics.kernels.bits import highest, lowest
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["gains", "profile", "ranges"]
+__all__ = ["gains", "narrow", "profile", "ranges"]
 
 _RANGES = 3
 _NONE = np.uint64(0)
@@ -26,10 +26,10 @@ def intersect(reached: Bits, others: Bits) -> None:
 
 
 @part
-def narrow(trees: Trees, leaves: Leaves, axis: int, low: int, high: int, reached: Bits, union: Bits) -> None:
+def narrow(ordered: BoolArray, leaves: Leaves, axis: int, low: int, high: int, reached: Bits, union: Bits) -> None:
     """Keep the leaves that meet these parts of an axis: those from ``low`` up to ``high``, or the set ``low``."""
     row, rows = leaves.rows[axis], leaves.rows[axis + 1] - leaves.rows[axis]
-    if trees.ordered[axis]:
+    if ordered[axis]:
         if 2 * high < rows:
             intersect(reached, leaves.meet[row + high - 1])
         if low > 0:
@@ -116,7 +116,7 @@ def ranges(trees: Trees, leaves: Leaves, low: Integers, high: Integers, room: Ro
     for word in range(reached.shape[0]):
         reached[word] = leaves.everywhere[word]
     for axis in range(low.shape[0]):
-        narrow(trees, leaves, axis, low[axis], high[axis], reached, room.union)
+        narrow(trees.ordered, leaves, axis, low[axis], high[axis], reached, room.union)
     counts[_RANGES] += reached.shape[0]
     base_least, base_most = 0, 0
     for tree in range(leaves.alike):

@@ -14,7 +14,10 @@ __all__ = [
     "STUCK",
     "UNFAIR",
     "VACUOUS",
+    "Bits",
+    "BoolArray",
     "Boxes",
+    "Duels",
     "Integers",
     "Leaves",
     "Room",
@@ -94,6 +97,17 @@ class Leaves(NamedTuple):
     axis: Integers
     borders: Integers
     places: Integers
+
+
+class Duels(NamedTuple):
+    """What the leaves add to each of several numbers, whose signs decide between the outcomes (:mod:`..duels`)."""
+
+    ordered: BoolArray
+    #: Of each leaf, [words * 64, numbers]: what it adds at least, and at most (they differ where it was rounded).
+    low: Integers
+    high: Integers
+    #: Sums of the sizes of parts along each axis, [axes, parts + 1].
+    sums: Floats
 
 
 class Boxes(NamedTuple):
