@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
+from fairdsl.backends.contract import Silent
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.gate import Gate, gate_option
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from fairdsl.report.explained import Plans
 
 __all__ = ["command"]
+
+#: Seconds for proofs where no limit is set.
+_PROVING = 60.0
 
 
 @click.command(
@@ -70,6 +74,11 @@ __all__ = ["command"]
     hidden=True,
     help="Check again, also what did not change.",
 )
+@click.option(
+    "--proof",
+    metavar="DIR",
+    help="Afterwards write proofs there, which `fairdsl-verify` checks, in the seconds of --timeout, or 60.",
+)
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
 @click.pass_context
 def command(
@@ -87,13 +96,14 @@ def command(
     partition_size: int | str | None,
     settings: tuple[str, ...],
     cache: bool,
+    proof: str | None,
     explain_plan: bool,
     **run: Any,
 ) -> None:
     """Verify every property of SPEC and report the verdicts."""
     by_flag = () if partition_size is None else (f"partition.size={partition_size}",)
     if explain_plan:
-        for flag, unread in (("--report", reports), ("--card", card), ("--fail-on", gate.written)):
+        for flag, unread in (("--report", reports), ("--card", card), ("--fail-on", gate.written), ("--proof", proof)):
             if unread:
                 raise click.UsageError(
                     f"`{flag}` is about verdicts, and `--explain-plan` runs nothing: leave out one of them"
@@ -147,9 +157,32 @@ def command(
         if said_after is not None:
             click.echo(said_after, err=True)
         write_reports(report, reports, card)
+        if proof is not None and report.properties:
+            _prove(spec, proof, models, let, data, properties, run["timeout"])
         if (said := gate.said(report)) is not None:
             click.echo(said, err=True)
         ctx.exit(gate.exit_code(report).value)
+
+
+def _prove(
+    spec: str,
+    folder: str,
+    models: Mapping[str, str],
+    let: Mapping[str, str],
+    data: Mapping[str, str],
+    properties: tuple[str, ...],
+    timeout: float | None,
+) -> None:
+    """Write proofs of what was asked, and say on standard error what each shows."""
+    from fairdsl.proving import prove_spec
+
+    seconds = _PROVING if timeout is None else timeout
+    for each in prove_spec(
+        spec, folder, models=models, let=let, data=data, properties=properties, seconds=seconds, observer=Silent()
+    ):
+        click.echo(f"{each.property}, {each.demand}: {each.said}", err=True)
+        if each.path is not None:
+            click.echo(f"    proof {each.path}  sha256 {each.sha256}\n    of the question {each.question}", err=True)
 
 
 def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, ended: Stopped | None = None) -> Report:

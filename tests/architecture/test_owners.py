@@ -18,6 +18,7 @@ from tests.modules import PACKAGE, files, nodes_of
 
 #: Which folders, or modules, may import a library.
 OWNERS = {
+    "fairdsl_verify": ("proving",),
     "click": ("cli",),
     "distributed": ("backends/intervals",),
     "h5py": ("models/keras_files",),

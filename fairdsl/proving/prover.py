@@ -1,0 +1,222 @@
+"""Grows a tree of splits whose leaves the checker itself can settle, the heaviest boxes first.
+
+Whatever is claimed of a leaf is what :mod:`fairdsl_verify` computed for it here, so a proof claims what follows. How
+boxes are chosen and split is this module's affair; it decides how much is proved, never whether it is true.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from math import prod
+
+from fairdsl.clock import Deadline
+from fairdsl_verify.bounds import Bounds
+from fairdsl_verify.question import MAYBE, NO, YES, Condition
+from fairdsl_verify.tree import MOST_DEPTH, MOST_EVALUATED, Checker, Node
+
+__all__ = ["Grown", "grow", "somebody"]
+
+#: Individuals that are evaluated one by one at most, in one leaf.
+_EVALUATED = min(64, MOST_EVALUATED)
+
+
+#: Boxes that are looked at to find two who are compared.
+_LOOKED_AT = 2000
+
+
+@dataclass(eq=False, slots=True)
+class Grown:
+    """A node of the tree: a leaf with its claim, or a split with two below."""
+
+    claim: str = "?"
+    split: str = ""
+    below: tuple[Grown, Grown] | None = None
+
+    def lines(self) -> Iterator[str]:
+        """The nodes in preorder."""
+        waiting = [self]
+        while waiting:
+            one = waiting.pop()
+            if one.below is None:
+                yield one.claim
+            else:
+                yield one.split
+                waiting += reversed(one.below)
+
+    def pruned(self) -> None:
+        """Halves of which nothing is said are one leaf again."""
+        stack, order = [self], []
+        while stack:
+            one = stack.pop()
+            order.append(one)
+            stack += one.below or ()
+        for one in reversed(order):
+            if one.below is not None and all(half.below is None and half.claim == "?" for half in one.below):
+                one.below, one.claim = None, "?"
+
+
+@dataclass(eq=False, slots=True)
+class _Open:
+    node: Node
+    grown: Grown
+    mass: int = field(default=0)
+
+
+def grow(checker: Checker, deadline: Deadline) -> Grown:
+    """A tree; whatever is open at the deadline stays so."""
+    root, numbers = Grown(), count()
+    start = _Open(checker.root(), root)
+    heap = [(0, next(numbers), start)]
+    while heap and not deadline.passed:
+        one = heapq.heappop(heap)[2]
+        for half in _step(checker, one):
+            half.mass = checker.mass(half.node)
+            heapq.heappush(heap, (-half.mass, next(numbers), half))
+    root.pruned()
+    return root
+
+
+def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
+    """Two individuals who are compared, by their positions; none where none are found at once."""
+    waiting = [checker.root()]
+    for _ in range(_LOOKED_AT):
+        if not waiting or deadline.passed:
+            break
+        node = waiting.pop()
+        sure = [number for number, admitted in enumerate(node.admitted) if admitted == YES]
+        if (component := next((each for each in checker.components(sure) if len(each) > 1), None)) is not None:
+            return [_point(checker, node, number) for number in _two(checker, component)]
+        if any(admitted == MAYBE for admitted in node.admitted) and (cut := _by_condition(checker, node)) is not None:
+            waiting += reversed(checker.halves(node, *cut, []))
+    return []
+
+
+def _two(checker: Checker, component: list[int]) -> tuple[int, int]:
+    """Two of a component that are compared themselves."""
+    one = component[0]
+    mine = checker.assignments[one]
+    for other in component[1:]:
+        if not checker.question.each or all(map(int.__ne__, mine, checker.assignments[other])):
+            return one, other
+    raise AssertionError("each of a component is compared with another one")
+
+
+def _point(checker: Checker, node: Node, number: int) -> list[int]:
+    """The first individual of a box with an assignment of what differs."""
+    point = [low for low, _ in node.box]
+    for place, position in zip(checker.question.differ, checker.assignments[number], strict=True):
+        point[place] = position
+    return point
+
+
+def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
+    """Settle a box, or split it."""
+    node, grown = one.node, one.grown
+    possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
+    sure = [number for number in possible if node.admitted[number] == YES]
+    if not possible:
+        grown.claim = "N"
+        return ()
+    if all(len(component) < 2 for component in checker.components(possible)):
+        grown.claim = "V"
+        return ()
+    found = checker.bounded(node)
+    if found.side != MAYBE:
+        # Of a share it counts for more where it is known who is asked about.
+        grown.claim = "="
+        if sure == possible or checker.question.asks == "holds":
+            return ()
+    if possible == sure:
+        if (claim := _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure)) is not None:
+            grown.claim = claim
+            return ()
+        where = _by_influence(checker, node, found.influence)
+    else:
+        where = _by_condition(checker, node) or _by_influence(checker, node, found.influence)
+    if where is None or node.depth >= MOST_DEPTH:
+        return ()
+    place, at = where
+    keep = bool(checker.net.weights)
+    known: Bounds = found.bounds if keep else node.known
+    grown.split = f"{'B' if keep else 'S'} {place} {at}"
+    grown.below = Grown(), Grown()
+    first, second = checker.halves(node, place, at, known)
+    return _Open(first, grown.below[0]), _Open(second, grown.below[1])
+
+
+def _evaluated(checker: Checker, node: Node, members: int) -> str | None:
+    """Whether the box is small enough to evaluate everybody in it."""
+    places = [
+        place for place in checker.shared if not checker.net.idle[place] and node.box[place][0] != node.box[place][1]
+    ]
+    if any(checker.question.attributes[place].real for place in places):
+        return None
+    individuals = members * prod(checker.question.attributes[place].measure(node.box[place]) for place in places)
+    return "E" if individuals <= max(_EVALUATED, members) else None
+
+
+def _unfair(checker: Checker, node: Node, sure: list[int]) -> str | None:
+    """Two assignments that are compared, and decided differently all over the box."""
+    sides = {number: checker.bounded(node, [number]).side for number in sure[:8]}
+    for component in checker.components(sure):
+        high = next((number for number in component if sides.get(number) == YES), None)
+        low = next((number for number in component if sides.get(number) == NO), None)
+        if high is not None and low is not None:
+            return f"U {high} {low}"
+    return None
+
+
+def _middle(checker: Checker, node: Node, place: int) -> tuple[int, int] | None:
+    low, high = node.box[place]
+    real = checker.question.attributes[place].real
+    return (place, (low + high) // 2) if high - low > real else None
+
+
+def _by_influence(checker: Checker, node: Node, influence: dict[int, int]) -> tuple[int, int] | None:
+    """The attribute that moves the score most on the box."""
+    for place in sorted(influence, key=lambda place: (-influence[place], place)):
+        if place >= 0 and influence[place] and (cut := _middle(checker, node, place)) is not None:
+            return cut
+    wide = [place for place in checker.shared if not checker.net.idle[place]]
+    cuts = (_middle(checker, node, place) for place in sorted(wide, key=lambda p: node.box[p][0] - node.box[p][1]))
+    return next(filter(None, cuts), None)
+
+
+def _by_condition(checker: Checker, node: Node) -> tuple[int, int] | None:
+    """The attribute of which most depends in a condition whose truth the box does not settle."""
+    question = checker.question
+    best: tuple[float, int] | None = None
+    for number, admitted in enumerate(node.admitted):
+        if admitted != MAYBE:
+            continue
+        box = list(node.box)
+        for place, position in zip(question.differ, checker.assignments[number], strict=True):
+            box[place] = (position, position)
+        for atom in (*_atoms(question.where), *_atoms(question.target)):
+            if atom.truth(box) != MAYBE:
+                continue
+            for weight, place in _weights(atom, box):
+                if place in checker.shared and _middle(checker, node, place) and (best is None or weight > best[0]):
+                    best = weight, place
+        break
+    return None if best is None else _middle(checker, node, best[1])
+
+
+def _atoms(condition: Condition) -> Iterator[Condition]:
+    if condition.op in ("and", "or", "not"):
+        for part in condition.parts:
+            yield from _atoms(part)
+    else:
+        yield condition
+
+
+def _weights(atom: Condition, box: list[tuple[int, int]]) -> Iterator[tuple[float, int]]:
+    if atom.op == "in":
+        yield float("inf"), atom.place
+        return
+    for place, factor in atom.terms:
+        low, high = atom.attributes[place].range(box[place])
+        yield float(abs(factor) * (high - low)), place

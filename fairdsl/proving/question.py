@@ -1,0 +1,146 @@
+"""A problem as the closed question of a proof: JSON that names nothing outside of it but the model's file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real
+from fairdsl.ir.expr import TRUE, And, Compare, Member, Not, Or, Predicate, Variable, holds, variables
+from fairdsl.ir.feature import AttributeInput, Form
+from fairdsl.ir.model import ByThreshold, Deployed, Readout
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
+from fairdsl_verify.question import FORMAT
+
+__all__ = ["Unproved", "question_of"]
+
+#: Values of an attribute at most that are listed one by one.
+_LISTED = 4096
+
+
+class Unproved(Exception):  # noqa: N818 - an outcome, no error
+    """The format has no proofs of such questions; the message says why."""
+
+
+def question_of(problem: Problem, sigmoid: bool) -> dict[str, Any]:
+    """The question, without claims; ``sigmoid``: the model's file ends in one. Raises Unproved."""
+    pair, model = problem.question, problem.model
+    if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
+        raise Unproved("only questions about pairs with the same decision have proofs so far")
+    if pair.relax:
+        raise Unproved("questions with `within` or `regardless of` have no proofs so far")
+    if pair.pair_target != TRUE or pair.sure:
+        raise Unproved("conditions on one of the two, or on both together, have no proofs so far")
+    if problem.population is not None or problem.others:
+        raise Unproved("shares under a distribution have no proofs so far")
+    if problem.quantity not in (Quantity.HOLDS, Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE):
+        raise Unproved(f"`{problem.quantity.value}` has no proofs so far")
+    if model.deployed is None or not isinstance(model.rule, ByThreshold):
+        raise Unproved("only models of ONNX files with one score and a threshold have proofs so far")
+    attributes = problem.domain.attributes
+    return {
+        "format": FORMAT,
+        "property": problem.name,
+        "model": model.deployed.sha256,
+        "attributes": [_attribute(attribute) for attribute in attributes],
+        "reads": _reads(model.deployed, attributes),
+        "decides": _decides(model.deployed, sigmoid),
+        "differ": list(pair.differ),
+        "mode": "each" if pair.mode is Differ.EACH else "any",
+        "where": _condition(problem.domain.where),
+        "target": _condition(pair.target),
+        "asks": "holds" if problem.quantity is Quantity.HOLDS else "share",
+    }
+
+
+def _number(value: Fraction | int) -> int | str:
+    value = Fraction(value)
+    return int(value) if value.denominator == 1 else str(value)
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    if attribute.present is not None:
+        raise Unproved(f"`{attribute.name}` may be missing; that has no proofs so far")
+    match attribute.type:
+        case Category(values=values):
+            ordered = sorted(values, key=lambda value: value.code)
+            return {
+                "name": attribute.name,
+                "type": "values",
+                "values": [value.code for value in ordered],
+                "labels": [value.name for value in ordered],
+            }
+        case Boolean():
+            return {"name": attribute.name, "type": "values", "values": [0, 1], "labels": ["false", "true"]}
+        case Integer(low=low, high=high):
+            return {"name": attribute.name, "type": "integer", "low": low, "high": high}
+        case Real(low=low, high=high):
+            if low is None or high is None or low >= high:
+                raise Unproved(f"`{attribute.name}` is unbounded, or one number; that has no proofs so far")
+            return {"name": attribute.name, "type": "real", "low": _number(low), "high": _number(high)}
+
+
+def _decides(deployed: Deployed, sigmoid: bool) -> dict[str, Any]:
+    if deployed.readout is not Readout.SCORE or deployed.relation is None or deployed.threshold is None:
+        raise Unproved("only models with one score and a threshold have proofs so far")
+    if sigmoid and deployed.threshold != Fraction(1, 2):
+        raise Unproved("probabilities that are compared with another number than 1/2 have no proofs so far")
+    return {
+        "of": "probability" if sigmoid else "score",
+        "relation": deployed.relation.value,
+        "threshold": _number(deployed.threshold),
+    }
+
+
+def _reads(deployed: Deployed, attributes: Sequence[Attribute]) -> list[dict[str, Any]]:
+    if len(deployed.feeds) != 1 or deployed.feeds[0].texts or any(m is not None for m in deployed.feeds[0].missing):
+        raise Unproved("models with several inputs, or inputs of text, have no proofs so far")
+    return [_column(deployed.features[feature], attributes) for feature in deployed.feeds[0].features]
+
+
+def _column(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
+    terms: list[list[Any]] = []
+    tables: dict[int, list[Fraction]] = {}
+    for item, factor in form.terms:
+        if isinstance(item, AttributeInput):
+            terms.append([item.attribute, _number(factor)])
+            continue
+        places = {variable.attribute for variable in variables(item.predicate)}
+        if len(places) != 1:
+            raise Unproved("models that read conditions on several attributes have no proofs so far")
+        (place,) = places
+        values = _values(attributes[place])
+        table = tables.setdefault(place, [Fraction(0)] * len(values))
+        for position, value in enumerate(values):
+            if holds(item.predicate, lambda _, value=value: value):  # type: ignore[misc]
+                table[position] += factor
+    listed = [[place, [_number(entry) for entry in table]] for place, table in sorted(tables.items())]
+    return {"constant": _number(form.constant), "terms": terms, "tables": listed}
+
+
+def _values(attribute: Attribute) -> list[Fraction]:
+    match attribute.type:
+        case Category(values=values):
+            return sorted(Fraction(value.code) for value in values)
+        case Boolean():
+            return [Fraction(0), Fraction(1)]
+        case Integer(low=low, high=high) if high - low < _LISTED:
+            return [Fraction(value) for value in range(low, high + 1)]
+    raise Unproved(f"conditions on `{attribute.name}` that the model reads have no proofs so far")
+
+
+def _condition(predicate: Predicate) -> list[Any]:
+    match predicate:
+        case And(parts):
+            return ["and", *map(_condition, parts)]
+        case Or(parts):
+            return ["or", *map(_condition, parts)]
+        case Not(part):
+            return ["not", _condition(part)]
+        case Compare(left=left, relation=relation):
+            terms = [[variable.attribute, _number(factor)] for variable, factor in left.terms]
+            return [relation.value, terms, _number(left.constant)]
+        case Member(variable=Variable(attribute=place), values=values):
+            return ["in", place, [_number(value) for value in sorted(values)]]

@@ -1,0 +1,131 @@
+"""Proofs of a spec's demands, each in a file of its own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+from fairdsl.backends.contract import Observer
+from fairdsl.clock import Deadline
+from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.proving.prover import grow, somebody
+from fairdsl.proving.question import Unproved, question_of
+from fairdsl.semantics import front_end
+from fairdsl.source.reading import content_of
+from fairdsl.source.writing import write_file
+from fairdsl_verify import RejectedError
+from fairdsl_verify.onnx_file import network_of
+from fairdsl_verify.question import Question
+from fairdsl_verify.tree import Checker, Totals, follow, verdict_of
+
+__all__ = ["Proved", "prove_spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proved:
+    """What came of one demand: a file and what it proves, or why there is none."""
+
+    property: str
+    demand: str
+    #: The proof's file, the digest of its bytes, and that of its question; None where there is none.
+    path: str | None = None
+    sha256: str | None = None
+    question: str | None = None
+    #: At least so large a part is fair, and so large a part is not.
+    certified: Fraction = Fraction(0)
+    falsified: Fraction = Fraction(0)
+    #: The verdict that the checker reaches, or why there is no proof.
+    said: str
+
+
+def prove_spec(
+    path: str,
+    folder: str,
+    *,
+    models: Mapping[str, str],
+    let: Mapping[str, str] | None = None,
+    data: Mapping[str, str],
+    properties: Sequence[str] = (),
+    seconds: float,
+    observer: Observer,
+) -> tuple[Proved, ...]:
+    """Write a proof of each demand that the format knows, as far as one gets in so many seconds altogether.
+
+    Files lie in ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the spec.
+    """
+    spec, _ = front_end(path, let)
+    elaborated = elaborate(spec.restricted_to(properties), models, data=data, hold=False)
+    deadline, proved = Deadline.within(seconds), []
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    waiting, names = len(elaborated.demands), _names(elaborated.demands)
+    for item, name in zip(elaborated.demands, names, strict=True):
+        observer.progress(f"proving {name}", None, "")
+        end = Deadline.within(max(0.0, deadline.remaining) / waiting)
+        waiting -= 1
+        try:
+            proved.append(_proved(item, Path(folder) / f"{name}.proof", end))
+        except (Unproved, RejectedError) as why:
+            proved.append(Proved(property=item.property.name, demand=item.demand.text, said=f"no proof: {why}"))
+    return tuple(proved)
+
+
+def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
+    """The properties' names; of further demands of one, with a number."""
+    seen: dict[str, int] = {}
+    for item in demands:
+        name = item.property.name
+        seen[name] = number = seen.get(name, 0) + 1
+        yield name if number == 1 else f"{name}-{number}"
+
+
+def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
+    demand, problem = item.demand, item.problem
+    if item.refusal is not None or demand.beyond or demand.of or demand.less or demand.under:
+        raise Unproved("such demands have no proofs so far")
+    deployed = problem.model.deployed
+    if deployed is None:
+        raise Unproved("only models of ONNX files have proofs so far")
+    network = network_of(content_of(deployed.path))
+    asked = question_of(problem, network.sigmoid)
+    nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
+    checker = Checker(Question({**asked, "claims": nothing}), network)
+    checker.question.compared = somebody(checker, deadline)
+    tree = grow(checker, deadline)
+    # What is claimed is what the checker comes to, going through the tree that is written.
+    totals = follow(checker, tree.lines())
+    content = _content(asked, checker.question.compared, totals, tree.lines())
+    write_file(path, content)
+    return Proved(
+        property=item.property.name,
+        demand=demand.text,
+        path=str(path),
+        sha256=sha256(content).hexdigest(),
+        question=checker.question.digest,
+        certified=totals.certified,
+        falsified=totals.falsified,
+        said=verdict_of(totals),
+    )
+
+
+def _content(
+    asked: Mapping[str, object], compared: Sequence[Sequence[int]], totals: Totals, lines: Iterator[str]
+) -> bytes:
+    claims = {
+        "certified": str(totals.certified),
+        "falsified": str(totals.falsified),
+        "holds": asked["asks"] == "holds" and totals.holds,
+        "compared": compared,
+    }
+    raw = BytesIO()
+    with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+        file.write(json.dumps({**asked, "claims": claims}, ensure_ascii=True, separators=(",", ":")).encode())
+        for line in lines:
+            file.write(f"\n{line}".encode())
+        file.write(b"\n")
+    return raw.getvalue()

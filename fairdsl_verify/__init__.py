@@ -1,0 +1,19 @@
+"""Check proofs of fairness that ``fairdsl check --proof`` wrote: ``fairdsl-verify DIR --model FILE``.
+
+Nothing of fairdsl is imported and no floating-point number is computed with: weights are read from the ONNX file as the
+dyadic numbers that it stores, and everything after that is integers and fractions. The format is docs/proofs.md.
+
+What a proof says is never believed. Its tree of splits tells where to look; what holds there is computed here, by one
+exact pass a leaf, and the verdict that is printed is the one that was reached here.
+"""
+
+from typing import NoReturn
+
+
+class RejectedError(Exception):
+    """The proof, or the model's file, is not one that this program can follow; the message says why."""
+
+
+def reject(why: str) -> NoReturn:
+    """Stop with a reason."""
+    raise RejectedError(why)

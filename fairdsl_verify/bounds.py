@@ -1,0 +1,250 @@
+"""The integer network that a question and a model's file come to, and bounds of it on boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import lcm
+from operator import mul
+
+from fairdsl_verify import reject
+from fairdsl_verify.onnx_file import Affine, Network
+from fairdsl_verify.question import MAYBE, NO, YES, Question, exact, items, place_of
+
+#: Slopes of relaxations are multiples of 1 / 2^16.
+BITS = 16
+
+
+class Integers:
+    """``Z1 = origin + what each attribute adds``, ``Zk = W max(Z(k - 1), 0) + b``: all whole numbers.
+
+    ReLU is positively homogeneous, so each layer may be multiplied by a positive number that makes it whole; the score
+    less its threshold has the sign of the last Z. A layer is kept by rows and by columns.
+    """
+
+    def __init__(self, question: Question, network: Network) -> None:
+        if question.of == "score" and network.sigmoid:
+            reject("the file ends in a sigmoid, and the question takes it for a score")
+        if question.of == "probability" and not network.sigmoid:
+            reject("the file does not end in a sigmoid, and the question takes it for a probability")
+        if len(question.reads) != len(network.first.weight[0]):
+            reject(f"the file reads {len(network.first.weight[0])} columns, the question fills {len(question.reads)}")
+        layers = [network.first, *network.above]
+        if question.of == "score":
+            last = layers[-1]
+            layers[-1] = Affine(last.weight, [last.bias[0] - question.threshold])
+        #: Whether a score of exactly the threshold is on the lower side.
+        self.zero_is_low = question.relation in (">", "<=")
+        origin, steps, tables = self._first(question, layers[0])
+        scale = lcm(*(value.denominator for row in _rows(origin, steps, tables) for value in row))
+        self.origin = [int(value * scale) for value in origin]
+        self.steps = [None if row is None else [int(value * scale) for value in row] for row in steps]
+        self.tables = [None if rows is None else [[int(v * scale) for v in row] for row in rows] for rows in tables]
+        #: Attributes of which nothing is read.
+        self.idle = [
+            not any(step) if step is not None else all(row == (table or [])[0] for row in table or [])
+            for step, table in zip(self.steps, self.tables, strict=True)
+        ]
+        self.weights: list[list[list[int]]] = []
+        self.columns: list[list[tuple[int, ...]]] = []
+        self.biases: list[list[int]] = []
+        for layer in layers[1:]:
+            factor = lcm(*(value.denominator for row in layer.weight for value in row))
+            factor = lcm(factor, *((value * scale * factor).denominator for value in layer.bias))
+            self.weights.append([[int(value * factor) for value in row] for row in layer.weight])
+            self.columns.append(list(zip(*self.weights[-1], strict=True)))
+            scale *= factor
+            self.biases.append([int(value * scale) for value in layer.bias])
+
+    @staticmethod
+    def _first(
+        question: Question, first: Affine
+    ) -> tuple[list[Fraction], list[list[Fraction] | None], list[list[list[Fraction]] | None]]:
+        """What the first layer is at no position, and what each attribute adds: a step a position, or a table."""
+        origin, count = list(first.bias), len(question.attributes)
+        slopes = [[Fraction(0)] * len(origin) for _ in range(count)]
+        listed: list[dict[int, list[Fraction]]] = [{} for _ in range(count)]
+        for column, read in enumerate(question.reads):
+            weights = [row[column] for row in first.weight]
+            constant = exact(read["constant"], "a column's constant")
+            origin = [have + weight * constant for have, weight in zip(origin, weights, strict=True)]
+            for term in items(read["terms"], "`terms`"):
+                place, factor = place_of(items(term, "a term"), question.attributes), exact(term[1], "a factor")
+                slopes[place] = [have + w * factor for have, w in zip(slopes[place], weights, strict=True)]
+            for item in items(read["tables"], "`tables`"):
+                place = place_of(items(item, "a table"), question.attributes)
+                entries = [exact(entry, "an entry") for entry in items(item[1], "a table")]
+                if question.attributes[place].real or len(entries) != question.attributes[place].size:
+                    reject("a table does not have one entry for each value of its attribute")
+                if column in listed[place]:
+                    reject("a column has two tables of one attribute")
+                listed[place][column] = entries
+        steps: list[list[Fraction] | None] = []
+        tables: list[list[list[Fraction]] | None] = []
+        for place, attribute in enumerate(question.attributes):
+            if attribute.values is None and not listed[place]:
+                origin = [have + slope * attribute.start for have, slope in zip(origin, slopes[place], strict=True)]
+                steps.append([slope * attribute.step for slope in slopes[place]])
+                tables.append(None)
+                continue
+            rows = []
+            for position in range(attribute.size):
+                row = [slope * attribute.value(position) for slope in slopes[place]]
+                for column, entries in listed[place].items():
+                    row = [h + w[column] * entries[position] for h, w in zip(row, first.weight, strict=True)]
+                rows.append(row)
+            steps.append(None)
+            tables.append(rows)
+        return origin, steps, tables
+
+    def adds(self, place: int, position: int) -> list[int]:
+        """What an attribute adds to the first layer at a position."""
+        table, step = self.tables[place], self.steps[place]
+        return table[position] if table is not None else [position * each for each in step or []]
+
+    def high(self, first: Sequence[int]) -> bool:
+        """On which side of the threshold an individual with this first layer is."""
+        values = list(first)
+        for rows, biases in zip(self.weights, self.biases, strict=True):
+            below = [value if value > 0 else 0 for value in values]
+            values = [sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)]
+        return values[0] > 0 or (values[0] == 0 and not self.zero_is_low)
+
+
+def _rows(
+    origin: list[Fraction], steps: Sequence[list[Fraction] | None], tables: Sequence[list[list[Fraction]] | None]
+) -> Iterator[list[Fraction]]:
+    yield origin
+    for step in steps:
+        yield step or []
+    for table in tables:
+        yield from table or []
+
+
+#: Lower and upper bounds of the units of each layer.
+Bounds = list[tuple[list[int], list[int]]]
+#: A line in units of 2^-BITS: slope and intercept.
+Line = tuple[int, int]
+
+
+class Pass:
+    """Bounds of every unit on a box, for some assignments of what differs: linear relaxations, layer by layer.
+
+    ``known`` are bounds that hold there already, those of a box around it. A unit that may have either sign lies above
+    0 and its pre-activation, and below the chord; each is a line, and whatever the chord's slope is rounded to, the
+    intercept is such that the line lies above ReLU at both ends of the unit's range.
+    """
+
+    def __init__(
+        self,
+        net: Integers,
+        shared: Sequence[int],
+        box: Sequence[tuple[int, int]],
+        moves: Sequence[list[int]],
+        known: Bounds,
+    ) -> None:
+        self._net = net
+        self._fixed = list(net.origin)
+        self._linear: list[tuple[list[int], int, int]] = []
+        self._tables: list[Sequence[list[int]]] = [moves]
+        self._places = [-1]
+        self._ranges: list[int] = []
+        for place in shared:
+            low, high = box[place]
+            step, table = net.steps[place], net.tables[place]
+            if low == high or net.idle[place]:
+                self._fixed = list(map(int.__add__, self._fixed, net.adds(place, low)))
+            elif step is not None:
+                self._linear.append((step, low, high))
+                self._ranges.append(place)
+            elif table is not None:
+                self._tables.append(table[low : high + 1])
+                self._places.append(place)
+        self._lines: list[list[tuple[Line, Line]]] = []
+        self.bounds: Bounds = []
+        #: How far each attribute moves the score, roughly: a hint for whoever splits.
+        self.influence: dict[int, int] = {}
+        self._first(known)
+        for layer in range(len(net.weights)):
+            self._next(layer, known)
+
+    def _first(self, known: Bounds) -> None:
+        low, high = list(self._fixed), list(self._fixed)
+        for step, first, last in self._linear:
+            for unit, each in enumerate(step):
+                low[unit] += each * (first if each > 0 else last)
+                high[unit] += each * (last if each > 0 else first)
+        for table in self._tables:
+            for unit, column in enumerate(zip(*table, strict=True)):
+                low[unit] += min(column)
+                high[unit] += max(column)
+        self._keep(low, high, known)
+
+    def _keep(self, low: list[int], high: list[int], known: Bounds) -> None:
+        if len(known) > len(self.bounds):
+            below, above = known[len(self.bounds)]
+            low, high = list(map(max, low, below)), list(map(min, high, above))
+        self.bounds.append((low, high))
+        self._lines.append([_lines(below, above) for below, above in zip(low, high, strict=True)])
+
+    def _next(self, layer: int, known: Bounds) -> None:
+        rows, biases = self._net.weights[layer], self._net.biases[layer]
+        before = known[layer + 1] if len(known) > layer + 1 else None
+        low, high, last = [], [], layer == len(self._net.weights) - 1
+        for unit, (row, bias) in enumerate(zip(rows, biases, strict=True)):
+            if before is not None and not last and (before[0][unit] >= 0 or before[1][unit] <= 0):
+                low.append(before[0][unit])
+                high.append(before[1][unit])
+                continue
+            low.append(self._least(layer, row, bias, note=last))
+            high.append(-self._least(layer, [-weight for weight in row], -bias, note=last))
+        self._keep(low, high, known)
+
+    def _least(self, layer: int, row: Sequence[int], bias: int, *, note: bool) -> int:
+        """A lower bound of ``row @ max(Z, 0) + bias`` over the units of a layer, by substitution down to the inputs."""
+        weights, constant, scale = row, bias, 0
+        while True:
+            lines = self._lines[layer]
+            constant <<= BITS
+            below = []
+            for weight, (under, over) in zip(weights, lines, strict=True):
+                slope, intercept = under if weight > 0 else over
+                below.append(weight * slope)
+                constant += weight * intercept
+            scale += BITS
+            if not layer:
+                break
+            layer -= 1
+            constant += sum(map(mul, below, self._net.biases[layer]))
+            weights = [sum(map(mul, below, column)) for column in self._net.columns[layer]]
+        constant += sum(map(mul, below, self._fixed))
+        for (step, low, high), place in zip(self._linear, self._ranges, strict=True):
+            slope = sum(map(mul, below, step))
+            constant += slope * (low if slope > 0 else high)
+            if note:
+                self.influence[place] = self.influence.get(place, 0) + (abs(slope) * (high - low) >> scale)
+        for table, place in zip(self._tables, self._places, strict=True):
+            found = [sum(map(mul, below, entry)) for entry in table]
+            constant += min(found)
+            if note:
+                self.influence[place] = self.influence.get(place, 0) + ((max(found) - min(found)) >> scale)
+        return int(constant >> scale)
+
+    @property
+    def side(self) -> int:
+        """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
+        low, high = self.bounds[-1][0][0], self.bounds[-1][1][0]
+        if low > 0 or (low == 0 and not self._net.zero_is_low):
+            return YES
+        return NO if high < 0 or (high == 0 and self._net.zero_is_low) else MAYBE
+
+
+def _lines(low: int, high: int) -> tuple[Line, Line]:
+    """Lines below and above ``max(z, 0)`` for z in [low, high]."""
+    one = 1 << BITS
+    if low >= 0:
+        return (one, 0), (one, 0)
+    if high <= 0:
+        return (0, 0), (0, 0)
+    slope = (high << BITS) // (high - low)
+    return (one if high > -low else 0, 0), (slope, max(-slope * low, (one - slope) * high))

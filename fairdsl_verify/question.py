@@ -1,0 +1,271 @@
+"""The closed question: who exists, who is compared, what the model reads of them, and when it decides how."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from fairdsl_verify import reject
+
+FORMAT = "fairdsl.proof/1"
+#: Three-valued truth of a condition on a box.
+NO, MAYBE, YES = 0, 1, 2
+
+
+def _whole(value: Any, what: str) -> int:
+    if type(value) is not int:
+        reject(f"{what} is no whole number")
+    return int(value)
+
+
+def exact(value: Any, what: str) -> Fraction:
+    """A number of the question: a whole one, or text `p/q`."""
+    if type(value) is int:
+        return Fraction(value)
+    if type(value) is not str or not all(c in "-/0123456789" for c in value):
+        reject(f"{what} is no exact number")
+    try:
+        return Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        reject(f"{what} is no exact number")
+
+
+def keys(found: Any, known: Sequence[str], what: str) -> dict[str, Any]:
+    """An object with just these keys: one that nobody reads would be another question."""
+    if type(found) is not dict or set(found) != set(known):
+        reject(f"{what} does not have just the keys {', '.join(known)}")
+    return dict(found)
+
+
+def items(found: Any, what: str) -> list[Any]:
+    """A list."""
+    if type(found) is not list:
+        reject(f"{what} is no list")
+    return list(found)
+
+
+#: A box: for each attribute its first and last position; of a real attribute the ends of a run of cells.
+Box = tuple[tuple[int, int], ...]
+#: The range of a real attribute is cut into so many cells.
+CELLS = 1 << 20
+
+
+class Attribute:
+    """An attribute and its values by position: ``start + position * step`` or, of a category, one by one."""
+
+    def __init__(self, data: Any) -> None:
+        kind = data.get("type") if type(data) is dict else None
+        self.values: list[Fraction] | None = None
+        if kind == "values":
+            found = keys(data, ("name", "type", "values", "labels"), "an attribute")
+            self.values = [exact(value, "a value") for value in items(found["values"], "`values`")]
+            if len(set(self.values)) != len(self.values):
+                reject("an attribute has a value twice")
+            self.start, self.step, self.size = Fraction(0), Fraction(0), len(self.values)
+        elif kind in ("integer", "real"):
+            found = keys(data, ("name", "type", "low", "high"), "an attribute")
+            self.start, high = exact(found["low"], "`low`"), exact(found["high"], "`high`")
+            if kind == "integer":
+                if self.start.denominator != 1 or high.denominator != 1:
+                    reject("the ends of an integer attribute are not whole")
+                self.step, self.size = Fraction(1), int(high - self.start) + 1
+            else:
+                self.step, self.size = (high - self.start) / CELLS, CELLS + 1
+                if self.step <= 0:
+                    reject("a real attribute has no values, or one")
+        else:
+            reject("an attribute is of no known type")
+        if self.size < 1:
+            reject("an attribute has no values")
+        self.real, self.name, self.data = kind == "real", str(found["name"]), found
+
+    def measure(self, ends: tuple[int, int]) -> int:
+        """How many values lie there; of reals, how many cells."""
+        return ends[1] - ends[0] + (not self.real)
+
+    def value(self, position: int) -> Fraction:
+        """The value at a position."""
+        return self.start + self.step * position if self.values is None else self.values[position]
+
+    def range(self, ends: tuple[int, int]) -> tuple[Fraction, Fraction]:
+        """The least and the greatest value there."""
+        if self.values is None:
+            return self.value(ends[0]), self.value(ends[1])
+        values = self.values[ends[0] : ends[1] + 1]
+        return min(values), max(values)
+
+    def words(self) -> str:
+        """As it is printed."""
+        if self.values is None:
+            kind = "real" if self.real else "integer"
+            return f"{self.name} : {kind} {self.data['low']} .. {self.data['high']}"
+        labels = items(self.data["labels"], "`labels`")
+        if len(labels) != len(self.values):
+            reject("there are not as many labels as values")
+        pairs = sorted(zip(self.values, labels, strict=True))
+        return f"{self.name} : {{ {', '.join(f'{label} = {value}' for value, label in pairs)} }}"
+
+
+class Condition:
+    """A condition on one individual: three-valued on a box."""
+
+    def __init__(self, data: Any, attributes: Sequence[Attribute], depth: int = 0) -> None:
+        parts = items(data, "a condition")
+        self.op = parts[0] if parts else None
+        self.parts: list[Condition] = []
+        if depth > 100:
+            reject("a condition is nested too deeply")
+        if self.op in ("and", "or", "not"):
+            self.parts = [Condition(part, attributes, depth + 1) for part in parts[1:]]
+            if self.op == "not" and len(self.parts) != 1:
+                reject("`not` is of one condition")
+        elif self.op in ("<", "<=", "=", "!=", ">", ">=") and len(parts) == 3:
+            terms = [items(term, "a term") for term in items(parts[1], "the terms")]
+            self.terms = [(place_of(term, attributes), exact(term[-1], "a factor")) for term in terms]
+            self.constant = exact(parts[2], "a constant")
+        elif self.op == "in" and len(parts) == 3:
+            self.place = place_of([parts[1], None], attributes)
+            self.values = {exact(value, "a value") for value in items(parts[2], "the values")}
+        else:
+            reject("a condition is of no known kind")
+        self.attributes = attributes
+
+    def truth(self, box: Sequence[tuple[int, int]]) -> int:
+        """Whether it holds for all (YES), for none (NO), or possibly for some individuals of the box."""
+        if self.op == "and":
+            return min((part.truth(box) for part in self.parts), default=YES)
+        if self.op == "or":
+            return max((part.truth(box) for part in self.parts), default=NO)
+        if self.op == "not":
+            return YES - self.parts[0].truth(box)
+        if self.op == "in":
+            return self._member(box[self.place])
+        low = high = self.constant
+        for place, factor in self.terms:
+            ends = self.attributes[place].range(box[place])
+            low += factor * ends[factor < 0]
+            high += factor * ends[factor > 0]
+        return _compared(str(self.op), low, high)
+
+    def _member(self, ends: tuple[int, int]) -> int:
+        attribute = self.attributes[self.place]
+        if attribute.real:
+            low, high = attribute.range(ends)
+            return MAYBE if any(low <= value <= high for value in self.values) else NO
+        inside = 0
+        for value in self.values:
+            if attribute.values is not None:
+                inside += value in attribute.values[ends[0] : ends[1] + 1]
+            else:
+                position = (value - attribute.start) / attribute.step
+                inside += position.denominator == 1 and ends[0] <= position <= ends[1]
+        return NO if not inside else YES if inside == attribute.measure(ends) else MAYBE
+
+    def words(self) -> str:
+        """As it is printed."""
+        if self.op in ("and", "or"):
+            empty = "everybody" if self.op == "and" else "nobody"
+            return f" {self.op} ".join(f"({part.words()})" for part in self.parts) or empty
+        if self.op == "not":
+            return f"not ({self.parts[0].words()})"
+        if self.op == "in":
+            return f"{self.attributes[self.place].name} in {{{', '.join(map(str, sorted(self.values)))}}}"
+        terms = [f"{factor} {self.attributes[place].name}" for place, factor in self.terms]
+        return f"{' + '.join([*terms, str(self.constant)])} {self.op} 0"
+
+
+def place_of(term: list[Any], attributes: Sequence[Attribute]) -> int:
+    """Which attribute a pair begins with."""
+    place = _whole(term[0] if len(term) == 2 else None, "the place of an attribute")
+    if not 0 <= place < len(attributes):
+        reject("a condition is about an attribute that there is not")
+    return place
+
+
+def _compared(op: str, low: Fraction, high: Fraction) -> int:
+    """Whether ``x op 0`` for x anywhere in [low, high]: both ends are reached, what lies between may not be."""
+    if op in ("=", "!="):
+        same = YES if low == high == 0 else NO if low > 0 or high < 0 else MAYBE
+        return same if op == "=" else YES - same
+    if op in (">", ">="):
+        low, high, op = -high, -low, {">": "<", ">=": "<="}[op]
+    if op == "<":
+        return YES if high < 0 else NO if low >= 0 else MAYBE
+    return YES if high <= 0 else NO if low > 0 else MAYBE
+
+
+class Question:
+    """All that the proof is about."""
+
+    def __init__(self, data: Any) -> None:
+        known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
+        found = keys(data, (*known, "asks", "claims"), "the question")
+        if found["format"] != FORMAT:
+            reject(f"it is of the format {found['format']!r}; this program reads {FORMAT}")
+        self.attributes = [Attribute(item) for item in items(found["attributes"], "`attributes`")]
+        count = len(self.attributes)
+        self.differ = [_whole(place, "`differ`") for place in items(found["differ"], "`differ`")]
+        if len(set(self.differ)) != len(self.differ) or not all(0 <= place < count for place in self.differ):
+            reject("`differ` names an attribute twice, or one that there is not")
+        if any(self.attributes[place].real for place in self.differ):
+            reject("a real attribute differs: this format has no proofs of that")
+        self.each = found["mode"] == "each"
+        if found["mode"] not in ("any", "each"):
+            reject("`mode` is neither `any` nor `each`")
+        self.where, self.target = (Condition(found[key], self.attributes) for key in ("where", "target"))
+        decides = keys(found["decides"], ("of", "relation", "threshold"), "`decides`")
+        self.of, self.relation = decides["of"], decides["relation"]
+        self.threshold = exact(decides["threshold"], "the threshold")
+        if self.of not in ("score", "probability") or self.relation not in ("<", "<=", ">", ">="):
+            reject("`decides` is of no known kind")
+        if self.of == "probability" and self.threshold != Fraction(1, 2):
+            reject("a probability is compared with another number than 1/2: this format has no proofs of that")
+        self.asks = found["asks"]
+        if self.asks not in ("holds", "share"):
+            reject("`asks` is neither `holds` nor `share`")
+        claims = keys(found["claims"], ("certified", "falsified", "holds", "compared"), "`claims`")
+        self.certified, self.falsified = (exact(claims[key], key) for key in ("certified", "falsified"))
+        if type(claims["holds"]) is not bool:
+            reject("`holds` is no truth value")
+        #: Whether it claims that the demand holds, and two individuals, by positions, who are compared.
+        self.holds: bool = claims["holds"]
+        self.compared = [
+            [_whole(at, "a position") for at in items(one, "one")] for one in items(claims["compared"], "two")
+        ]
+        self.reads = [
+            keys(item, ("constant", "terms", "tables"), "a column") for item in items(found["reads"], "`reads`")
+        ]
+        self.property, self.sha256 = str(found["property"]), str(found["model"])
+        about = {key: found[key] for key in found if key != "claims"}
+        self.digest = hashlib.sha256(json.dumps(about, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    @property
+    def measure(self) -> str:
+        """How units are weighed."""
+        return "volume" if any(attribute.real for attribute in self.attributes) else "counting"
+
+    def words(self) -> Iterator[str]:
+        """The question as it is printed."""
+        yield f"property   {self.property}"
+        yield f"question   {self.digest}"
+        yield f"model      sha256 {self.sha256}"
+        for number, attribute in enumerate(self.attributes):
+            yield f"{'domain' if not number else '':10} {attribute.words()}"
+        yield f"where      {self.where.words()}"
+        yield f"target     {self.target.words()} (both individuals)"
+        names = ", ".join(self.attributes[place].name for place in self.differ)
+        yield f"differ in  {'each of' if self.each else 'any of'} {names}; all else is equal, nothing is relaxed"
+        for number, column in enumerate(self.reads):
+            yield f"reads {number:<4} {self._column(column)}"
+        granted = f"{self.of} {self.relation} {self.threshold}"
+        yield f"decides    {granted}; the demand: two who are compared are on one side of it"
+        yield f"measure    {self.measure}, of units: all who agree in what does not differ are one"
+        yield "arithmetic real, on the numbers that the model's file stores"
+
+    def _column(self, column: dict[str, Any]) -> str:
+        terms = [f"{term[1]} {self.attributes[term[0]].name}" for term in column["terms"]]
+        tables = [f"table of {self.attributes[place].name} {entries}" for place, entries in column["tables"]]
+        return " + ".join([*terms, *tables, *([str(column["constant"])] if column["constant"] != 0 else [])]) or "0"

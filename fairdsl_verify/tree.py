@@ -1,0 +1,267 @@
+"""The tree: its leaves cover the domain because it is made of splits alone, and each is counted by what holds there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from fairdsl_verify import reject
+from fairdsl_verify.bounds import Bounds, Integers, Pass
+from fairdsl_verify.onnx_file import Network
+from fairdsl_verify.question import MAYBE, NO, YES, Box, Question
+
+#: The checker's own limits: what is larger is rejected, not attempted.
+MOST_ASSIGNMENTS, MOST_EVALUATED, MOST_DEPTH = 4096, 4096, 2000
+
+
+@dataclass
+class Node:
+    """A box of units, which assignments of what differs are admitted there, and bounds that hold on it."""
+
+    box: Box
+    admitted: tuple[int, ...]
+    known: Bounds
+    depth: int
+
+
+@dataclass
+class Totals:
+    """Units, by what was found of them: counted, or in cells. ``unsure``: fair, and perhaps not asked about."""
+
+    fair: int = 0
+    vacuous: int = 0
+    unfair: int = 0
+    open: int = 0
+    unsure: int = 0
+    somebody: bool = False
+    leaves: int = 0
+
+    @property
+    def certified(self) -> Fraction:
+        """At least so large a part of the units asked about is fair."""
+        return Fraction(self.fair, max(1, self.fair + self.unfair + self.open))
+
+    @property
+    def falsified(self) -> Fraction:
+        """At least so large a part is not."""
+        return Fraction(self.unfair, max(1, self.fair + self.unfair + self.open + self.unsure))
+
+    @property
+    def holds(self) -> bool:
+        """Whether all who are compared get the same decision, and somebody is compared."""
+        return not self.open and not self.unfair and self.somebody
+
+
+class Checker:
+    """Computes what holds on the boxes of a question."""
+
+    def __init__(self, question: Question, network: Network) -> None:
+        self.question, self.net = question, Integers(question, network)
+        attributes = question.attributes
+        self.shared = [place for place in range(len(attributes)) if place not in question.differ]
+        if prod(attributes[place].size for place in question.differ) > MOST_ASSIGNMENTS:
+            reject("what differs has too many values together")
+        self.assignments = list(product(*(range(attributes[place].size) for place in question.differ)))
+        self.moves = []
+        for assignment in self.assignments:
+            move = [0] * len(self.net.origin)
+            for place, position in zip(question.differ, assignment, strict=True):
+                move = list(map(int.__add__, move, self.net.adds(place, position)))
+            self.moves.append(move)
+
+    def root(self) -> Node:
+        """The whole domain."""
+        box = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
+        return self._node(box, (MAYBE,) * len(self.assignments), [], 0)
+
+    def _node(self, box: Box, admitted: tuple[int, ...], known: Bounds, depth: int) -> Node:
+        found = []
+        for assignment, before in zip(self.assignments, admitted, strict=True):
+            if before == MAYBE:
+                here = list(box)
+                for place, position in zip(self.question.differ, assignment, strict=True):
+                    here[place] = (position, position)
+                before = min(self.question.where.truth(here), self.question.target.truth(here))
+            found.append(before)
+        return Node(box, tuple(found), known, depth)
+
+    def halves(self, node: Node, place: int, at: int, known: Bounds) -> tuple[Node, Node]:
+        """The node cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
+        if place not in self.shared:
+            reject("a box is split by an attribute that differs, or that there is not")
+        low, high = node.box[place]
+        real = self.question.attributes[place].real
+        if not low <= at < high or (real and at == low) or node.depth >= MOST_DEPTH:
+            reject("a box is split outside of it, or too often")
+        ends = (low, at), (at + (not real), high)
+        first, second = (
+            self._node((*node.box[:place], each, *node.box[place + 1 :]), node.admitted, known, node.depth + 1)
+            for each in ends
+        )
+        return first, second
+
+    def mass(self, node: Node) -> int:
+        """How many units, or cells of them, the box has."""
+        return prod(self.question.attributes[place].measure(node.box[place]) for place in self.shared)
+
+    def bounded(self, node: Node, only: Sequence[int] | None = None) -> Pass:
+        """One pass over the box, for all who may be admitted there, or for some assignments."""
+        if only is None:
+            only = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
+        return Pass(self.net, self.shared, node.box, [self.moves[number] for number in only], node.known)
+
+    def components(self, members: Sequence[int]) -> list[list[int]]:
+        """The members that are compared, directly or in a chain."""
+        if not self.question.each:
+            return [list(members)]
+        left, found = set(members), []
+        while left:
+            component, edge = [], [left.pop()]
+            while edge:
+                one = edge.pop()
+                component.append(one)
+                mine = self.assignments[one]
+                near = [other for other in left if all(map(int.__ne__, mine, self.assignments[other]))]
+                left.difference_update(near)
+                edge.extend(near)
+            found.append(component)
+        return found
+
+    def compares(self, two: Sequence[Sequence[int]]) -> bool:
+        """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
+        if not two:
+            return False
+        attributes, wrong = self.question.attributes, "the two who are said to be compared are not"
+        if len(two) != 2 or any(len(one) != len(attributes) for one in two):
+            reject(wrong)
+        if not all(0 <= at < each.size for one in two for at, each in zip(one, attributes, strict=True)):
+            reject(wrong)
+        different = [place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other]
+        points = [[(at, at) for at in one] for one in two]
+        admitted = all(min(self.question.where.truth(p), self.question.target.truth(p)) == YES for p in points)
+        allowed = set(different) <= set(self.question.differ) and different
+        if not admitted or not allowed or (self.question.each and len(different) < len(self.question.differ)):
+            reject(wrong)
+        return True
+
+    def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
+        """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
+        mass, kind = self.mass(node), claim[0]
+        totals.leaves += 1
+        possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
+        sure = [number for number in possible if node.admitted[number] == YES]
+        compared = any(len(component) > 1 for component in self.components(sure))
+        if kind == "?" and len(claim) == 1:
+            totals.open += mass
+        elif kind == "N" and len(claim) == 1:
+            if possible:
+                reject("a leaf is called empty, and somebody may be asked about there")
+        elif kind == "V" and len(claim) == 1:
+            if any(len(component) > 1 for component in self.components(possible)):
+                reject("a leaf is called one of nobody who is compared, and somebody may be")
+            self._fair(totals, mass, sure=bool(sure), vacuous=True)
+        elif kind == "=" and len(claim) == 1:
+            if not possible or self.bounded(node).side == MAYBE:
+                reject("a leaf is called one of one decision, and the bounds do not say so")
+            self._fair(totals, mass, sure=bool(sure), vacuous=not compared)
+            totals.somebody |= compared
+        elif kind == "U" and len(claim) == 3:
+            self._unfair(node, claim, sure)
+            totals.unfair += mass
+            totals.somebody = True
+        elif kind == "E" and len(claim) == 1:
+            if possible != sure:
+                reject("a leaf is evaluated where it is not known who is asked about")
+            self._evaluated(node, sure, totals)
+        else:
+            reject(f"a leaf claims {' '.join(claim)!r}, which is no claim")
+
+    def _fair(self, totals: Totals, mass: int, *, sure: bool, vacuous: bool) -> None:
+        if not sure:
+            totals.unsure += mass
+            return
+        totals.fair += mass
+        totals.vacuous += mass if vacuous else 0
+
+    def _unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
+        one, other = (_digits(text) for text in claim[1:])
+        if not any(one in component and other in component for component in self.components(sure)):
+            reject("a leaf names two who are not compared, or may not be asked about")
+        if (self.bounded(node, [one]).side, self.bounded(node, [other]).side) != (YES, NO):
+            reject("a leaf names two as decided differently, and the bounds do not say so")
+
+    def _evaluated(self, node: Node, sure: list[int], totals: Totals) -> None:
+        """Every unit of the box by itself; attributes of which nothing is read count at once."""
+        attributes, net = self.question.attributes, self.net
+        places = [p for p in self.shared if not net.idle[p] and node.box[p][0] != node.box[p][1]]
+        if any(attributes[place].real for place in places):
+            reject("a leaf is evaluated that has a range of reals")
+        if prod(attributes[place].measure(node.box[place]) for place in places) * len(sure) > MOST_EVALUATED:
+            reject("a leaf is evaluated that has too many individuals")
+        components = [component for component in self.components(sure) if len(component) > 1]
+        base = list(net.origin)
+        for place in self.shared:
+            if place not in places:
+                base = list(map(int.__add__, base, net.adds(place, node.box[place][0])))
+        each = self.mass(node) // prod(attributes[place].measure(node.box[place]) for place in places)
+        if not sure:
+            return
+        totals.somebody |= bool(components)
+        for unit in product(*(range(node.box[p][0], node.box[p][1] + 1) for p in places)):
+            first = base
+            for place, position in zip(places, unit, strict=True):
+                first = list(map(int.__add__, first, net.adds(place, position)))
+            sides = [
+                {net.high(list(map(int.__add__, first, self.moves[number]))) for number in component}
+                for component in components
+            ]
+            if all(len(side) == 1 for side in sides):
+                self._fair(totals, each, sure=True, vacuous=not components)
+            else:
+                totals.unfair += each
+
+
+def _digits(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        reject(f"{text!r} is no number of the tree")
+    return int(text)
+
+
+def follow(checker: Checker, lines: Iterator[str]) -> Totals:
+    """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
+    totals, waiting = Totals(somebody=checker.compares(checker.question.compared)), [checker.root()]
+    for line in lines:
+        if not waiting:
+            reject("the tree goes on after its last leaf")
+        node, words = waiting.pop(), line.split(" ")
+        if words[0] in ("S", "B"):
+            if len(words) != 3:
+                reject("a split is not an attribute and a position")
+            known = checker.bounded(node).bounds if words[0] == "B" and any(node.admitted) else node.known
+            first, second = checker.halves(node, _digits(words[1]), _digits(words[2]), known)
+            waiting += [second, first]
+        else:
+            checker.leaf(node, words, totals)
+    if waiting:
+        reject("the tree ends before its leaves cover the domain")
+    return totals
+
+
+def verdict_of(totals: Totals) -> str:
+    """In words."""
+    asked = totals.fair + totals.unfair + totals.open + totals.unsure
+    if not totals.open and not totals.unfair:
+        if totals.somebody:
+            return "HOLDS: all who are compared get the same decision"
+        return "nobody is decided differently; nobody is shown to be compared" if asked else "nobody is asked about"
+    share = f"fair share from {percent(totals.certified)} to {percent(1 - totals.falsified, up=True)}"
+    return f"VIOLATED: two who are compared get different decisions; {share}" if totals.unfair else share
+
+
+def percent(share: Fraction, *, up: bool = False) -> str:
+    """With four digits, rounded down or up."""
+    units = -(-share * 10**6 // 1) if up else share * 10**6 // 1
+    return f"{units // 10**4}.{units % 10**4:04d} %"

@@ -1,0 +1,324 @@
+"""Proofs that another program checks: what is written is verified, what is tampered with is rejected or harmless."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import random
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import fairdsl_verify
+from fairdsl.backends.contract import Silent
+from fairdsl.proving import Proved, prove_spec
+from fairdsl_verify import RejectedError, bounds, command, tree
+from fairdsl_verify.command import Checked, check
+from fairdsl_verify.question import Condition
+
+CHECKER = Path(fairdsl_verify.__file__).parent
+SPEC = """fair 1
+audit "proved"
+domain Person {
+  age : integer 0 .. 11
+  job : category { clerk = 0, cook = 2, smith = 3 }
+  years : integer 0 .. 7
+  sex : category { f, m }
+  race : category { x, y, z }
+  where years <= age
+}
+protected sex, race
+model m : Person -> { no, yes }
+  from "m.onnx"
+  reads age, job, years, sex, race
+  yes when score > 0
+  favourable yes
+property share { compare a, b : Person differ in any sex, race among age >= 2 measure fair_share }
+property each_one { compare a, b : Person differ in each sex, race measure fair_share }
+property calm { compare a, b : Person differ in sex among age <= 1 and job = clerk require same decision }
+"""
+
+
+def network(path: Path, seed: int) -> None:
+    """A random network of two hidden layers, of float32 with few bits, so that ties occur."""
+    rng = np.random.default_rng(seed)
+    sizes, nodes, tensors, name = (5, 4, 3, 1), [], [], "x"
+    for layer, (below, width) in enumerate(pairwise(sizes)):
+        weight = rng.integers(-8, 9, (width, below)) / 4
+        bias = rng.integers(-8, 9, width) / 2
+        tensors += [numpy_helper.from_array(weight.astype(np.float32), f"w{layer}")]
+        tensors += [numpy_helper.from_array(bias.astype(np.float32), f"b{layer}")]
+        nodes.append(helper.make_node("Gemm", [name, f"w{layer}", f"b{layer}"], [f"z{layer}"], transB=1))
+        name = f"z{layer}"
+        if width > 1:
+            nodes.append(helper.make_node("Relu", [name], [f"h{layer}"]))
+            name = f"h{layer}"
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["N", w]) for n, w in (("x", 5), (name, 1))]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+@cache
+def brute(path: Path, of: str) -> tuple[Fraction, Fraction]:
+    """The shares of fair and unfair units, by the definition: everybody in exact arithmetic."""
+    tensors = {t.name: numpy_helper.to_array(t).astype(object) for t in onnx.load(path).graph.initializer}
+
+    def yes(person: tuple[int, ...]) -> bool:
+        values = np.array([Fraction(value) for value in person], dtype=object)
+        for layer in range(3):
+            weight = np.vectorize(Fraction, otypes=[object])(tensors[f"w{layer}"])
+            values = weight @ values + np.vectorize(Fraction, otypes=[object])(tensors[f"b{layer}"])
+            values = values if layer == 2 else np.maximum(values, Fraction(0))
+        return bool(values[0] > 0)
+
+    fair = unfair = 0
+    for age, job, years in product(range(12), (0, 2, 3), range(8)):
+        if years > age or (of == "share" and age < 2) or (of == "calm" and (age > 1 or job != 0)):
+            continue
+        sides = {(sex, race): yes((age, job, years, sex, race)) for sex in (0, 1) for race in (0, 1, 2)}
+        if of == "calm":  # the race is shared: a unit for each
+            for race in (0, 1, 2):
+                bad = sides[0, race] != sides[1, race]
+                fair, unfair = fair + (not bad), unfair + bad
+            continue
+        bad = any(
+            sides[one] != sides[two]
+            for one in sides
+            for two in sides
+            if (one != two if of == "share" else one[0] != two[0] and one[1] != two[1])
+        )
+        fair, unfair = fair + (not bad), unfair + bad
+    return Fraction(fair, fair + unfair), Fraction(unfair, fair + unfair)
+
+
+@pytest.fixture(scope="module")
+def proved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Proved, ...]]:
+    folder = tmp_path_factory.mktemp("proofs")
+    return folder, prove(folder, 7)
+
+
+def prove(folder: Path, seed: int, seconds: float = 60) -> tuple[Proved, ...]:
+    network(folder / "m.onnx", seed)
+    (folder / "p.fair").write_text(SPEC)
+    return prove_spec(
+        str(folder / "p.fair"), str(folder), models={}, data={}, seconds=seconds, observer=Silent(), properties=()
+    )
+
+
+def test_what_is_proved_is_what_counting_gives(proved: tuple[Path, tuple[Proved, ...]]) -> None:
+    folder, found = proved
+    assert [each.property for each in found] == ["share", "each_one", "calm"]
+    for each in found:
+        fair, unfair = brute(folder / "m.onnx", each.property)
+        checked = check(Path(str(each.path)), folder / "m.onnx")
+        assert checked.follows
+        if each.property != "calm":
+            assert (each.certified, each.falsified) == (fair, unfair)
+        elif unfair:
+            assert each.falsified == unfair
+        else:
+            assert checked.totals.holds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 14))
+def test_other_networks(tmp_path: Path, seed: int) -> None:
+    test_what_is_proved_is_what_counting_gives((tmp_path, prove(tmp_path, seed)))
+
+
+def test_the_command(proved: tuple[Path, tuple[Proved, ...]], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, found = proved
+    assert command.main([str(folder), "--model", str(folder / "m.onnx")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("VERIFIED") == 3
+    assert "where      -1 age + 1 years + 0 <= 0" in printed
+    assert found[0].question is not None
+    one = str(found[0].path)
+    assert command.main([one, "--model", str(folder / "m.onnx"), "--question", found[0].question]) == 0
+    assert command.main([one, "--model", str(folder / "m.onnx"), "--question", "0" * 64]) == 1
+
+
+def test_another_model_is_rejected(proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path) -> None:
+    network(tmp_path / "other.onnx", 5)
+    with pytest.raises(RejectedError, match="another model"):
+        check(Path(str(proved[1][0].path)), tmp_path / "other.onnx")
+
+
+def tampered(text: str, kind: str, rng: random.Random) -> str:
+    """The proof's text with one change behind the question."""
+    header, *lines = text.rstrip("\n").split("\n")
+    at, to = rng.randrange(len(lines)), rng.randrange(len(lines))
+    match kind:
+        case "dropped":
+            del lines[at]
+        case "doubled":
+            lines.insert(at, lines[at])
+        case "swapped":
+            lines[at], lines[to] = lines[to], lines[at]
+        case "claims":
+            lines[at] = rng.choice(["=", "E", "N", "V", "U 0 1", "U 2 0", "U 5 0"])
+        case "numbers":
+            splits = [place for place, line in enumerate(lines) if line[0] in "SBU"]
+            at = rng.choice(splits)
+            words = lines[at].split(" ")
+            place = rng.choice((1, 2))
+            words[place] = str(max(0, int(words[place]) + rng.choice((-2, -1, 1, 2))))
+            lines[at] = " ".join(words)
+        case "shares":
+            data: dict[str, Any] = json.loads(header)
+            key = rng.choice(("certified", "falsified"))
+            data["claims"][key] = str(Fraction(data["claims"][key]) + Fraction(rng.choice((-1, 1)), 10**9))
+            header = json.dumps(data)
+    return "\n".join([header, *lines]) + "\n"
+
+
+def harmless_or_rejected(path: Path, model: Path, truth: tuple[Fraction, Fraction]) -> bool:
+    """Whether it was rejected; what was not reached what is true."""
+    try:
+        checked: Checked = check(path, model)
+    except RejectedError:
+        return True
+    assert checked.totals.certified <= truth[0]
+    assert checked.totals.falsified <= truth[1]
+    if checked.follows:
+        assert checked.question.certified <= truth[0]
+        assert checked.question.falsified <= truth[1]
+    return not checked.follows
+
+
+KINDS = ("dropped", "doubled", "swapped", "claims", "numbers", "shares", "bytes")
+
+
+def tamper(folder: Path, found: Proved, kind: str, times: int, scratch: Path) -> int:
+    """How many of so many tamperings are rejected; the others are harmless."""
+    rng, rejected = random.Random(kind), 0
+    truth = brute(folder / "m.onnx", found.property)
+    packed = Path(str(found.path)).read_bytes()
+    digest = check(Path(str(found.path)), folder / "m.onnx").question.digest
+    for _ in range(times):
+        if kind == "bytes":
+            content = bytearray(packed)
+            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+            scratch.write_bytes(content)
+            try:
+                if check(scratch, folder / "m.onnx").question.digest != digest:
+                    rejected += 1  # by whoever names the question
+                    continue
+            except RejectedError:
+                pass
+        else:
+            scratch.write_bytes(gzip.compress(tampered(gzip.decompress(packed).decode(), kind, rng).encode(), 1))
+        rejected += harmless_or_rejected(scratch, folder / "m.onnx", truth)
+    return rejected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tampering(proved: tuple[Path, tuple[Proved, ...]], kind: str, tmp_path: Path) -> None:
+    assert tamper(proved[0], proved[1][0], kind, 3, tmp_path / "t.proof") > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_tampering_a_thousand_times(proved: tuple[Path, tuple[Proved, ...]], kind: str, tmp_path: Path) -> None:
+    assert tamper(proved[0], proved[1][0], kind, 1000, tmp_path / "t.proof") > 500
+
+
+def _too_narrow(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
+    under, (slope, intercept) = SOUND(low, high)
+    return under, (slope, intercept - abs(intercept) // 2)
+
+
+def _tie(self: bounds.Integers, first: list[int]) -> bool:
+    self.zero_is_low ^= True
+    try:
+        return EXACT(self, first)
+    finally:
+        self.zero_is_low ^= True
+
+
+SOUND, EXACT = bounds._lines, bounds.Integers.high
+FAULTS: dict[str, tuple[object, str, Any]] = {
+    "the upper line lies too low": (bounds, "_lines", _too_narrow),
+    "a unit that may be positive is off": (
+        bounds,
+        "_lines",
+        lambda low, high: ((0, 0), (0, 0)) if high < -low else SOUND(low, high),
+    ),
+    "the lower line has the wrong slope": (
+        bounds,
+        "_lines",
+        lambda low, high: ((1 << 15, 1 << 20), SOUND(low, high)[1]),
+    ),
+    "zero is on the other side": (bounds.Integers, "high", _tie),
+    "every small box is fair": (
+        tree.Checker,
+        "_evaluated",
+        lambda self, node, sure, totals: self._fair(totals, self.mass(node), sure=bool(sure), vacuous=False),
+    ),
+    "everybody is admitted": (Condition, "truth", lambda self, box: 2),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path) -> None:
+    """The writer goes by the checker's own functions: with a fault in them it claims what does not follow."""
+    owner, name, wrong = FAULTS[fault]
+    rejected = False
+    for seed in (7, 3, 4, 2):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(owner, name, wrong)
+            found = prove(folder, seed, seconds=3)
+        for each in found:
+            if each.path is not None:
+                truth = brute(folder / "m.onnx", each.property)
+                rejected |= harmless_or_rejected(Path(each.path), folder / "m.onnx", truth)
+        if rejected:
+            return
+    assert rejected
+
+
+def modules() -> Iterator[Path]:
+    yield from sorted(CHECKER.glob("*.py"))
+
+
+def test_the_checker_stands_alone() -> None:
+    """It imports nothing but the standard library and itself, computes with no floats, and is short."""
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                assert name.split(".")[0] in sys.stdlib_module_names | {"fairdsl_verify"}, path
+            assert not isinstance(node, ast.Constant) or not isinstance(node.value, float), path
+            assert not isinstance(node, ast.Div) or path.name in ("onnx_file.py", "question.py"), path
+    assert sum(len(path.read_text().splitlines()) for path in modules()) <= 1200
+
+
+def test_a_field_that_stands_there_twice_is_rejected(proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path) -> None:
+    """Protobuf takes the last of two: another reader might take the first."""
+    content = (proved[0] / "m.onnx").read_bytes()
+    graph = onnx.load(proved[0] / "m.onnx").graph.SerializeToString()
+    from fairdsl_verify.onnx_file import network_of
+
+    with pytest.raises(RejectedError, match="2 times"):
+        network_of(content + b"\x3a" + _varint(len(graph)) + graph)
+
+
+def _varint(value: int) -> bytes:
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
