@@ -3,8 +3,7 @@
 Nothing of fairdsl is imported and no floating-point number is computed with: weights are read from the ONNX file as the
 dyadic numbers that it stores, and everything after that is integers and fractions. The format is docs/proofs.md.
 
-What a proof says is never believed. Its tree of splits tells where to look; what holds there is computed here, by one
-exact pass a leaf, and the verdict that is printed is the one that was reached here.
+What a proof says is never believed: its tree tells where to look, and what holds there is computed here.
 """
 
 from typing import NoReturn
