@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
 import fairdsl_verify
 from fairdsl.backends.contract import Silent
+from fairdsl.cli.app import cli
 from fairdsl.proving import Proved, prove_spec
 from fairdsl_verify import RejectedError, bounds, command, tree
 from fairdsl_verify.command import Checked, check
@@ -322,3 +324,13 @@ def _varint(value: int) -> bytes:
         out += bytes([value & 127 | 128])
         value >>= 7
     return out + bytes([value])
+
+
+def test_check_writes_proofs(tmp_path: Path) -> None:
+    network(tmp_path / "m.onnx", 7)
+    (tmp_path / "p.fair").write_text(SPEC)
+    given = ["check", str(tmp_path / "p.fair"), "--proof", str(tmp_path / "proofs"), "--property", "share"]
+    done = CliRunner().invoke(cli, given)
+    assert "share, measure fair_share: VIOLATED" in done.stderr, done.output
+    assert "62.05%" in done.stdout
+    assert check(tmp_path / "proofs" / "share.proof", tmp_path / "m.onnx").follows
