@@ -103,11 +103,11 @@ def _signed(value: int) -> int:
 def _dyadic(data: bytes, code: str, size: int) -> list[Fraction]:
     """Little-endian floats as the exact numbers they are."""
     if len(data) % size:
-        reject("a tensor's data is no whole number of entries")
+        reject("a tensor's data is not a whole number of entries")
     found = []
     for (value,) in struct.iter_unpack("<" + code, data):
         if value != value or value in (float("inf"), float("-inf")):
-            reject("a tensor has an entry that is no number")
+            reject("a tensor has an entry that is not a number")
         found.append(Fraction(value))
     return found
 

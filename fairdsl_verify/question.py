@@ -17,7 +17,7 @@ NO, MAYBE, YES = 0, 1, 2
 
 def _whole(value: Any, what: str) -> int:
     if type(value) is not int:
-        reject(f"{what} is no whole number")
+        reject(f"{what} is not a whole number")
     return int(value)
 
 
@@ -26,11 +26,11 @@ def exact(value: Any, what: str) -> Fraction:
     if type(value) is int:
         return Fraction(value)
     if type(value) is not str or not all(c in "-/0123456789" for c in value):
-        reject(f"{what} is no exact number")
+        reject(f"{what} is not an exact number")
     try:
         return Fraction(value)
     except (ValueError, ZeroDivisionError):
-        reject(f"{what} is no exact number")
+        reject(f"{what} is not an exact number")
 
 
 def keys(found: Any, known: Sequence[str], what: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def keys(found: Any, known: Sequence[str], what: str) -> dict[str, Any]:
 def items(found: Any, what: str) -> list[Any]:
     """A list."""
     if type(found) is not list:
-        reject(f"{what} is no list")
+        reject(f"{what} is not a list")
     return list(found)
 
 
@@ -229,7 +229,7 @@ class Question:
         claims = keys(found["claims"], ("certified", "falsified", "holds", "compared"), "`claims`")
         self.certified, self.falsified = (exact(claims[key], key) for key in ("certified", "falsified"))
         if type(claims["holds"]) is not bool:
-            reject("`holds` is no truth value")
+            reject("`holds` is not a truth value")
         #: Whether it claims that the demand holds, and two individuals, by positions, who are compared.
         self.holds: bool = claims["holds"]
         self.compared = [

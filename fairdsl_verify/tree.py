@@ -29,10 +29,12 @@ class Node:
 
 @dataclass
 class Totals:
-    """Units, by what was found of them: counted, or in cells. ``unsure``: fair, and perhaps not asked about."""
+    """Units in which two are compared, by what was found of them: counted, or in cells.
+
+    ``unsure``: fair, and perhaps none in which anybody is compared; those are in no share.
+    """
 
     fair: int = 0
-    vacuous: int = 0
     unfair: int = 0
     open: int = 0
     unsure: int = 0
@@ -41,7 +43,7 @@ class Totals:
 
     @property
     def certified(self) -> Fraction:
-        """At least so large a part of the units asked about is fair."""
+        """At least so large a part of the units in which two are compared is fair."""
         return Fraction(self.fair, max(1, self.fair + self.unfair + self.open))
 
     @property
@@ -162,11 +164,10 @@ class Checker:
         elif kind == "V" and len(claim) == 1:
             if any(len(component) > 1 for component in self.components(possible)):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
-            self._fair(totals, mass, sure=bool(sure), vacuous=True)
         elif kind == "=" and len(claim) == 1:
             if not possible or self.bounded(node).side == MAYBE:
                 reject("a leaf is called one of one decision, and the bounds do not say so")
-            self._fair(totals, mass, sure=bool(sure), vacuous=not compared)
+            self._fair(totals, mass, sure=compared)
             totals.somebody |= compared
         elif kind == "U" and len(claim) == 3:
             self._unfair(node, claim, sure)
@@ -177,14 +178,12 @@ class Checker:
                 reject("a leaf is evaluated where it is not known who is asked about")
             self._evaluated(node, sure, totals)
         else:
-            reject(f"a leaf claims {' '.join(claim)!r}, which is no claim")
+            reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
 
-    def _fair(self, totals: Totals, mass: int, *, sure: bool, vacuous: bool) -> None:
-        if not sure:
-            totals.unsure += mass
-            return
-        totals.fair += mass
-        totals.vacuous += mass if vacuous else 0
+    def _fair(self, totals: Totals, mass: int, *, sure: bool) -> None:
+        """``sure``: it is known that two are compared in each of the units."""
+        totals.fair += mass if sure else 0
+        totals.unsure += 0 if sure else mass
 
     def _unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
         one, other = (_digits(text) for text in claim[1:])
@@ -207,9 +206,9 @@ class Checker:
             if place not in places:
                 base = list(map(int.__add__, base, net.adds(place, node.box[place][0])))
         each = self.mass(node) // prod(attributes[place].measure(node.box[place]) for place in places)
-        if not sure:
+        if not components:
             return
-        totals.somebody |= bool(components)
+        totals.somebody = True
         for unit in product(*(range(node.box[p][0], node.box[p][1] + 1) for p in places)):
             first = base
             for place, position in zip(places, unit, strict=True):
@@ -219,14 +218,14 @@ class Checker:
                 for component in components
             ]
             if all(len(side) == 1 for side in sides):
-                self._fair(totals, each, sure=True, vacuous=not components)
+                self._fair(totals, each, sure=True)
             else:
                 totals.unfair += each
 
 
 def _digits(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 12:
-        reject(f"{text!r} is no number of the tree")
+        reject(f"{text!r} is not a number of the tree")
     return int(text)
 
 
