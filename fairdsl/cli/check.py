@@ -77,6 +77,7 @@ _PROVING = 60.0
 @click.option(
     "--proof",
     metavar="DIR",
+    hidden=True,
     help="Afterwards write proofs there, which `fairdsl-verify` checks, in the seconds of --timeout, or 60.",
 )
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")

@@ -99,6 +99,14 @@ class Running:
             except OSError:  # the other end is closed
                 time.sleep(0.01)
 
+    def ends_within(self, seconds: float) -> bool:
+        """Whether it ends in that time."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def ended(self) -> Ended:
         """Wait for the end; what was written to standard output, or to the terminal."""
         try:

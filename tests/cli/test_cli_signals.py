@@ -69,6 +69,8 @@ def test_a_signal_at_any_moment_leaves_one_document(spec: str, seed: int) -> Non
     running = Running("check", spec, "--json", "--timeout", "600")
     time.sleep((0.15, 0.7, 1.6)[seed])
     running.send(number)
+    if not running.ends_within(20.0):  # Python itself can lose a signal while it imports the package
+        running.send(number)
     ended = running.ended()
     not_yet = ("Fatal Python error: init", "Could not import runpy module")  # Python had not started the program
     if ended.code == -number or any(said in ended.stderr for said in not_yet):
