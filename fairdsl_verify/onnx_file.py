@@ -122,16 +122,13 @@ def _tensor(data: bytes) -> tuple[str, Tensor]:
         reject("a tensor's data lies in another file")
     dims, kind = tuple(message.integers(1)), message.one(2, 0, 0)
     raw, name = message.one(9, 2, None), message.text(8)
-    field, code, size = {1: (4, "f", 4), 11: (10, "d", 8), 7: (7, "q", 8)}.get(kind, (0, "", 0))
+    field, code, size = {1: (4, "f", 4), 11: (10, "d", 8)}.get(kind, (0, "", 0))
     if not field:
-        reject(f"the tensor `{name}` is of data type {kind}; this program reads float32, float64 and int64")
+        reject(f"the tensor `{name}` is of data type {kind}; this program reads float32 and float64")
     typed = [bytes(value) for _, value in message.fields.get(field, []) if isinstance(value, bytes)]
     if any(number in message.fields for number in (4, 7, 10) if number != field or raw is not None):
         reject(f"the tensor `{name}` has its data twice, or as another type")
-    if kind == 7 and raw is None:
-        values = [Fraction(value) for value in message.integers(7)]
-    else:
-        values = _dyadic(raw if raw is not None else b"".join(typed), code, size)
+    values = _dyadic(raw if raw is not None else b"".join(typed), code, size)
     if any(size < 0 for size in dims) or prod(dims) != len(values):
         reject(f"the tensor `{name}` has {len(values)} entries where its shape has {prod(dims)}")
     return name, (dims, values)
