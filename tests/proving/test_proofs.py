@@ -129,7 +129,8 @@ def test_what_is_proved_is_what_counting_gives(proved: tuple[Path, tuple[Proved,
         if each.property != "calm":
             assert (each.certified, each.falsified) == (fair, unfair)
         elif unfair:
-            assert each.falsified == unfair
+            # Of a yes or no it is not looked into who is asked about, where all get the same decision.
+            assert 0 < each.falsified <= unfair
         else:
             assert checked.totals.holds
 
