@@ -57,6 +57,18 @@ class LeafBoxes:
         ),
     )
 
+    def __init__(self) -> None:
+        #: Whether something that was offered takes the compiled kernels; counting leaves does without.
+        self._compiles = False
+
+    def prepare(self, observer: Observer) -> float:
+        """Compile the kernels where no run on this machine did, and load them: in a turn the alarm would cut it."""
+        if not self._compiles:
+            return 0.0
+        from fairdsl.backends.leaf_boxes.refinement import compile_kernels
+
+        return compile_kernels(observer)
+
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses models that are not trees, tests of models on several attributes, and proofs of pairs elsewhere."""
         from fairdsl.backends.leaf_boxes.asked import refusal_of_any
@@ -67,8 +79,10 @@ class LeafBoxes:
                 return refusal
             if (other := refusal_of_any(problem)) is not None:
                 return other
+            self._compiles = True
             return Offer(method="bounds the scores of pairs in boxes of leaves", decides=True)
         if is_large(problem.model):
+            self._compiles = True
             return Offer(method="bounds the score in boxes of the protected values' leaves", decides=True)
         return Offer(method="intersects the leaves of the protected values", decides=True, cost=Cost.COUNT)
 

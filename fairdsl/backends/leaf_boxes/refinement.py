@@ -121,7 +121,7 @@ class Refinement:
 
 def compile_kernels(observer: Observer) -> float:
     """Have the kernels in this process; how many seconds compiling them took."""
-    return warmup.compile_kernels(warmup.Kernels("forests", _use, "some seconds"), observer)
+    return warmup.compile_kernels(warmup.Kernels("forests", _use, "up to a minute"), observer)
 
 
 def _use() -> None:
