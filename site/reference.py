@@ -14,7 +14,7 @@ from fairdsl.cli.app import cli
 from fairdsl.diagnostics import CODES
 from fairdsl.ir.metric import Metric
 from fairdsl.metrics.described import needs_of
-from fairdsl.prelude import SHARES, metrics
+from fairdsl.prelude import PAIR_METRICS, metrics
 from fairdsl.prelude.presets import preset_names, preset_text
 from fairdsl.resources import grammar_file, text_of
 from fairdsl.syntax import tree
@@ -73,7 +73,7 @@ def _words(name: str) -> str:
 
 def _metrics() -> Iterator[str]:
     yield "Every metric that a spec may name. The language has terms for [metrics in your own words](../language.md)."
-    for metric in (*SHARES.values(), *metrics()):
+    for metric in (*PAIR_METRICS.values(), *metrics()):
         yield f"## `{metric.name}`" + (" beside `privileged`" if isinstance(metric, Metric) and metric.signed else "")
         if isinstance(metric, Metric):
             yield metric.in_words()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import compress, product
@@ -28,7 +28,7 @@ from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Curve, Model
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, SameDecision
+from fairdsl.ir.question import Differ, Pair, SameDecision, ScoreGap
 
 #: Numbers or truths of many individuals, one entry each.
 Column = np.ndarray
@@ -403,6 +403,14 @@ def truth(problem: Problem) -> Truth:
         for chosen in (unfair, paired)
     )
     return Truth(violations, len(paired), len(paired - unfair), len(units - paired), everybody, treated, asked)
+
+
+def worst_gap(problem: Problem) -> Fraction | None:
+    """How far apart the scores of two who are compared are at most; None where nobody is."""
+    never = ScoreGap(relation=Relation.LT, limit=Fraction(0))  # whoever is compared breaks it
+    pairs = truth(replace(problem, question=replace(problem.question, demand=never))).violations
+    score = {point: scores(problem.model, point)[0] for pair in pairs for point in pair}
+    return max((abs(score[a] - score[b]) for a, b in pairs), default=None)
 
 
 def _constant_on_components(members, linked, decision) -> bool:

@@ -25,7 +25,7 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Deployed, Model, read_attributes
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import MetricDifference, Problem
-from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Question, ScoreGap
+from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Quantity, Question, ScoreGap, WorstPair
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.replacement import check_replacement
@@ -262,9 +262,7 @@ def _elaborated(
         domain=checked.domain,
         model=model,
         others=tuple(models[each] for each in others),
-        question=PairUnder(pair=question, span=question.span)
-        if demand.under is not None and isinstance(question, Pair)
-        else question,
+        question=_as_asked(question, demand),
         quantity=demand.quantity,
         population=law,
         threshold=demand.threshold if isinstance(question, GroupMetric) or demand.precision is not None else None,
@@ -287,6 +285,15 @@ def _elaborated(
         refusal=refusal,
         median=deciders.median(question, of, name),
     )
+
+
+def _as_asked(question: Question | Demanded, demand: Demand) -> Question | PairUnder | WorstPair | Demanded:
+    """What is asked of a pair, where it is not what a pair alone asks."""
+    if not isinstance(question, Pair):
+        return question
+    if demand.quantity is Quantity.MAX_SCORE_GAP:
+        return WorstPair(pair=question, span=question.span)
+    return question if demand.under is None else PairUnder(pair=question, span=question.span)
 
 
 def _law(

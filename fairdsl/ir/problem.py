@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairdsl.ir.demand import Demanded, formula_of
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Who
-from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold
+from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold, WorstPair
 from fairdsl.source import Span
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Problem:
     domain: Domain
     model: Model
     others: tuple[Model, ...] = ()
-    question: Question | PairUnder | Demanded | MetricDifference
+    question: Question | PairUnder | WorstPair | Demanded | MetricDifference
     quantity: Quantity
     population: Population | None = None
     threshold: Threshold | None = None
@@ -62,7 +62,7 @@ class Problem:
         match self.question:
             case Demanded() as asked:
                 return asked
-            case (Pair() as pair) | PairUnder(pair=pair):
+            case (Pair() as pair) | PairUnder(pair=pair) | WorstPair(pair=pair):
                 return formula_of(pair, self.model.name, len(self.model.outcomes), len(self.domain.attributes))
         raise ValueError("a question about individuals was expected")
 
@@ -71,6 +71,13 @@ class Problem:
         """The question about individuals as such, whoever is how frequent."""
         question = self.question.pair if isinstance(self.question, PairUnder) else self.question
         return replace(self, question=question, population=None)
+
+    @property
+    def of_pairs(self) -> Problem:
+        """Whether there is such a pair, of a question how far the worst two are apart; else the problem itself."""
+        if not isinstance(self.question, WorstPair):
+            return self
+        return replace(self, question=self.question.pair, quantity=Quantity.HOLDS)
 
     @property
     def unit_in_words(self) -> str:

@@ -35,6 +35,7 @@ __all__ = [
     "ScoreGap",
     "Sure",
     "Threshold",
+    "WorstPair",
     "influence_name",
     "influence_of",
     "metric_words",
@@ -155,6 +156,18 @@ class PairUnder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorstPair:
+    """How far the scores of two who are compared are apart at most: of all pairs in force the largest gap.
+
+    The ``pair`` demands equal scores, so whoever breaks it bounds the number from below. It is a question of its own,
+    so that nobody who answers :class:`Pair` takes it for a yes or no.
+    """
+
+    pair: Pair
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Excluding:
     """Groups that are listed instead of counted: those of fewer than ``rows`` rows, or (None) of probability 0."""
 
@@ -227,11 +240,12 @@ Question = Pair | GroupMetric
 
 
 class Quantity(Enum):
-    """What is asked of the question: whether it always holds, or how large a share does."""
+    """What is asked of the question: whether it always holds, how large a share does, or a number."""
 
     HOLDS = "holds"
     FAIR_SHARE = "fair_share"
     DISCRIMINATION_RATE = "discrimination_rate"
+    MAX_SCORE_GAP = "max_score_gap"
     METRIC = "metric"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairdsl.ir.metric import Alias, Metric
-from fairdsl.prelude import SHARES, Named, metrics
+from fairdsl.prelude import PAIR_METRICS, Named, metrics
 
 __all__ = ["definition_table", "metric_table", "needs_of", "other_names"]
 
@@ -13,7 +13,8 @@ __all__ = ["definition_table", "metric_table", "needs_of", "other_names"]
 def needs_of(metric: Named) -> tuple[str, ...]:
     """What a property must say for it to mean something, line by line."""
     if not isinstance(metric, Metric):
-        return ("`compare a, b : DOMAIN` and `differ in ATTRIBUTES`",)
+        own = () if metric.is_share else ("a model with one score",)
+        return ("`compare a, b : DOMAIN` and `differ in ATTRIBUTES`", *own)
     return ("`across ATTRIBUTES` and `under DISTRIBUTION`", *_own_needs(metric))
 
 
@@ -36,8 +37,9 @@ def other_names(metric: Named) -> tuple[str, ...]:
 def metric_table() -> str:
     """What the metrics are and need, as a table in Markdown for the page about the language."""
     rows = ["| metric | is | needs | also known as |", "| --- | --- | --- | --- |"]
-    for share in SHARES.values():
-        rows.append(f"| `{share.name}` | {share.meaning} | pairs | |")
+    for share in PAIR_METRICS.values():
+        meaning, needs = share.meaning.replace("|", "\\|"), "pairs" if share.is_share else "pairs, one score"
+        rows.append(f"| `{share.name}` | {meaning} | {needs} | |")
     for metric in metrics():
         needs = "; ".join(_own_needs(metric))
         also = ", ".join(map(_other_name, metric.aliases))

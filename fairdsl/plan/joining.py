@@ -51,6 +51,8 @@ def known_part(verdict: Verdict) -> float:
     match verdict:
         case Shares():
             return float(1 - verdict.undecided)
+        case Value(defined=True, rates=()) if verdict.high > 1:  # how far apart scores are, which have no scale
+            return float(verdict.low / verdict.high)
         case Value(defined=True):
             return max(0.0, float(1 - (verdict.high - verdict.low)))
     return 0.0
@@ -151,7 +153,10 @@ def _of_values(one: Value, other: Value) -> Value:
     low, high = max(one.low, other.low), min(one.high, other.high)
     if (low, high) == (best.low, best.high):
         return best
-    return replace(best, low=low, high=high, evidence=_beside(best.evidence, beside.evidence))
+    shown = beside.witnesses if beside.low > best.low else best.witnesses
+    reason = None if low == high else best.reason
+    evidence = _beside(best.evidence, beside.evidence)
+    return replace(best, low=low, high=high, evidence=evidence, witnesses=shown, reason=reason)
 
 
 def _width(value: Value) -> Fraction:

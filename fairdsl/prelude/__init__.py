@@ -2,9 +2,10 @@
 
 from fairdsl.prelude.canonical import with_canonical_names
 from fairdsl.prelude.registry import (
+    PAIR_METRICS,
     SHARES,
     Named,
-    ShareMetric,
+    PairMetric,
     comparison_of,
     ideal_of,
     known_metrics,
@@ -17,11 +18,12 @@ from fairdsl.prelude.terms import FACTS, TERMS, MistakeError, Term, Words, defin
 
 __all__ = [
     "FACTS",
+    "PAIR_METRICS",
     "SHARES",
     "TERMS",
     "MistakeError",
     "Named",
-    "ShareMetric",
+    "PairMetric",
     "Term",
     "Words",
     "comparison_of",

@@ -21,9 +21,10 @@ from fairdsl.source import SourceFile
 from fairdsl.syntax import tree
 
 __all__ = [
+    "PAIR_METRICS",
     "SHARES",
     "Named",
-    "ShareMetric",
+    "PairMetric",
     "comparison_of",
     "ideal_of",
     "known_metrics",
@@ -38,8 +39,9 @@ _FILES = (("metrics.fair", None), ("fairlearn.fair", Library.FAIRLEARN), ("aif36
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShareMetric:
-    """A number about pairs of individuals: a share of what :class:`~fairdsl.ir.question.Pair` asks about."""
+class PairMetric:
+    """A number about pairs of individuals: a share of what :class:`~fairdsl.ir.question.Pair` asks about, or the
+    largest gap of their scores."""
 
     #: The name in specs, reports and documents.
     name: str
@@ -53,38 +55,47 @@ class ShareMetric:
     @property
     def is_share(self) -> bool:
         """Whether it lies in [0, 1]."""
-        return True
+        return self.quantity is not Quantity.MAX_SCORE_GAP
 
     @property
     def is_rate(self) -> bool:
         """Whether it is shown in percent."""
-        return True
+        return self.is_share
 
 
 #: Whatever a name may stand for.
-Named = Metric | ShareMetric
+Named = Metric | PairMetric
 
 #: The pair metrics.
-SHARES: Mapping[str, ShareMetric] = MappingProxyType(
+PAIR_METRICS: Mapping[str, PairMetric] = MappingProxyType(
     {
         share.name: share
         for share in (
-            ShareMetric(
+            PairMetric(
                 name="fair_share",
                 quantity=Quantity.FAIR_SHARE,
                 ideal=Fraction(1),
                 meaning="share of the units in question that no admissible pair treats unfairly: of the assignments of "
                 "the attributes that do not differ, or with `within` or `regardless of` of the individuals",
             ),
-            ShareMetric(
+            PairMetric(
                 name="discrimination_rate",
                 quantity=Quantity.DISCRIMINATION_RATE,
                 ideal=Fraction(0),
                 meaning="exactly 1 - fair_share",
             ),
+            PairMetric(
+                name="max_score_gap",
+                quantity=Quantity.MAX_SCORE_GAP,
+                ideal=Fraction(0),
+                meaning="largest `abs(score(a) - score(b))` of all admissible pairs: how far the worst two are apart",
+            ),
         )
     }
 )
+
+#: Those of them that are shares.
+SHARES = tuple(name for name, metric in PAIR_METRICS.items() if metric.is_share)
 
 
 @cache
@@ -128,7 +139,7 @@ def _by_written_name() -> dict[str, dict[bool, Metric]]:
     for metric in metrics():
         for name in (metric.name, *(alias.name for alias in metric.aliases)):
             meant = found.setdefault(name, {})
-            if metric.signed in meant or name in SHARES:
+            if metric.signed in meant or name in PAIR_METRICS:
                 raise ValueError(f"`{name}` is the name of two metrics")
             meant[metric.signed] = metric
     return found
@@ -136,8 +147,8 @@ def _by_written_name() -> dict[str, dict[bool, Metric]]:
 
 def registered(name: str, *, privileged: bool = False) -> Named | None:
     """What a name or an alias stands for, in a question with or without a privileged group; None: no metric has it."""
-    if name in SHARES:
-        return SHARES[name]
+    if name in PAIR_METRICS:
+        return PAIR_METRICS[name]
     meant = _by_written_name().get(name)
     if meant is None:
         return None
@@ -163,15 +174,15 @@ def comparison_of(name: str, definition: str | None) -> Comparison | None:
 
 def ideal_of(name: str, definition: str | None) -> Fraction | None:
     """The best value of a metric; None where there is none."""
-    if name in SHARES:
-        return SHARES[name].ideal
+    if name in PAIR_METRICS:
+        return PAIR_METRICS[name].ideal
     comparison = comparison_of(name, definition)
     return None if comparison is None else comparison.value.ideal
 
 
 def known_metrics() -> tuple[str, ...]:
     """All names that can be written, the aliases behind the names."""
-    names = dict.fromkeys((*SHARES, *(metric.name for metric in metrics())))
+    names = dict.fromkeys((*PAIR_METRICS, *(metric.name for metric in metrics())))
     return (*names, *(name for name in _by_written_name() if name not in names))
 
 

@@ -81,6 +81,10 @@ def judged_demand(
             return _number(low, high, threshold, verdict.reason, nothing_known=narrows or (low == 0 and high == 1))
         case Estimated():
             return _estimated(verdict, quantity, threshold)
+        case Value() if quantity is Quantity.MAX_SCORE_GAP:
+            detail = None if verdict.reason is None else _GAP_BETWEEN.get(verdict.reason)
+            value = Interval(verdict.low, verdict.high)
+            return Judged(judgement=Judgement.MEASURED, value=value, reason=verdict.reason, detail=detail)
         case Value():
             return _metric(verdict, comparison, threshold)
         case _:
@@ -112,6 +116,16 @@ _BETWEEN = {
     Reason.EFFORT: "the effort was spent before everybody was evaluated",
     Reason.INTERRUPTED: "the run was interrupted before everybody was evaluated",
     None: "the bounds that were proved leave room on both sides of the threshold",
+}
+
+
+#: Why it is not known exactly how far the worst two are apart.
+_GAP_BETWEEN = {
+    Reason.TIMEOUT: "the time ended before the bounds met",
+    Reason.EFFORT: "the effort was spent before the bounds met",
+    Reason.INTERRUPTED: "the run was interrupted before the bounds met",
+    Reason.MEMORY_OUT: "the memory was used up before the bounds met",
+    Reason.INCOMPLETE: "scores are known between bounds only",
 }
 
 

@@ -184,8 +184,8 @@ class DemandReport:
 
     @property
     def witnesses(self) -> tuple[Witness, ...]:
-        """The pairs that break the demand."""
-        return self.verdict.witnesses if isinstance(self.verdict, Violated | Shares | Estimated) else ()
+        """The pairs that break the demand, or that a number is about."""
+        return self.verdict.witnesses if isinstance(self.verdict, Violated | Shares | Estimated | Value) else ()
 
     @property
     def breaches(self) -> tuple[Breach, ...]:

@@ -15,7 +15,7 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import conjoin
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import GroupMetric, Precision, Quantity, Threshold
-from fairdsl.prelude import ShareMetric, metrics
+from fairdsl.prelude import PairMetric, metrics
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand, Subtrahend
 from fairdsl.semantics.coined import check_coined
@@ -279,7 +279,7 @@ class GroupBuilder:
             reporter=self.reporter,
         )
         read = scope.read(node)
-        if isinstance(read, ShareMetric):
+        if isinstance(read, PairMetric):
             self.reporter.report(
                 errors.clause_out_of_place(
                     read.name,

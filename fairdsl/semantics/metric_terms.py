@@ -18,7 +18,7 @@ from fairdsl.ir.rate import Decides, Event, Fact, LabelIn, Negated, OutcomeIn, S
 from fairdsl.prelude import (
     FACTS,
     MistakeError,
-    ShareMetric,
+    PairMetric,
     Words,
     definition_text,
     known_metrics,
@@ -67,7 +67,7 @@ class MetricScope:
     privileged: bool
     reporter: Reporter
 
-    def read(self, node: tree.Expression | tree.Name) -> ReadMetric | ShareMetric | None:
+    def read(self, node: tree.Expression | tree.Name) -> ReadMetric | PairMetric | None:
         """The metric that is written; None after reporting that it is none."""
         try:
             return self._read(node)
@@ -76,7 +76,7 @@ class MetricScope:
                 self.reporter.report(errors.no_metric(mistake.span, mistake.why, mistake.help))
             return None
 
-    def _read(self, node: tree.Expression | tree.Name) -> ReadMetric | ShareMetric | None:
+    def _read(self, node: tree.Expression | tree.Name) -> ReadMetric | PairMetric | None:
         name = metric_name(node)
         if name is None:
             assert not isinstance(node, tree.Name), "a name has one"

@@ -12,7 +12,7 @@ from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Real
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap, Threshold
-from fairdsl.prelude import SHARES, ShareMetric, known_metrics, registered
+from fairdsl.prelude import PAIR_METRICS, SHARES, PairMetric, known_metrics, registered
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.confidence import called
@@ -21,7 +21,13 @@ from fairdsl.semantics.metric_terms import metric_name
 from fairdsl.semantics.populations import population_named
 from fairdsl.semantics.precision import precision_of, words_of_precision
 from fairdsl.semantics.scope import ConditionScope
-from fairdsl.semantics.thresholds import check_share, metric_comparison, metric_threshold
+from fairdsl.semantics.thresholds import (
+    check_share,
+    gap_of_scores,
+    metric_comparison,
+    metric_threshold,
+    written_out,
+)
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
@@ -64,7 +70,7 @@ class PairDemands:
                 case tree.RequireClause():
                     demands.append(self._required(clause, question, counted))
                 case tree.MeasureClause(items=items):
-                    demands += [self._measured(item, counted) for item in items]
+                    demands += [self._measured(item, question, counted) for item in items]
         lacked = next((a for a in self.model.domain.attributes if isinstance(a.present, Real)), None)
         if lacked is None:
             return demands
@@ -80,7 +86,7 @@ class PairDemands:
             quiet._asked(clause.demand, question)
             for clause in self.node.clauses
             if isinstance(clause, tree.RequireClause)
-            and metric_comparison(clause.demand) is None
+            and metric_comparison(written_out(clause.demand, self.compare)) is None
             and quiet._share_of(clause.demand) is None
         ]
         demands = list(dict.fromkeys(demand for demand in found if demand is not None))
@@ -133,7 +139,8 @@ class PairDemands:
         return (found.name, ()) if precise is None else (None, (precise,))
 
     def _required(self, clause: tree.RequireClause, question: Pair, counted: Pair | Demanded | None) -> Demand | None:
-        found, formula = metric_comparison(clause.demand), self._share_of(clause.demand)
+        written = written_out(clause.demand, self.compare)
+        found, formula = metric_comparison(written), self._share_of(clause.demand)
         threshold: Threshold | None = None
         quantity = Quantity.HOLDS
         asked: Pair | Demanded | None
@@ -142,13 +149,17 @@ class PairDemands:
             share = self._share(side)
             if share is None:
                 return None
+            if not share.is_share:
+                help_text = f"it is bounded from above, as in `require {share.name} <= {number.text}`"
+                self.reporter.report(errors.demand_not_understood(clause.demand.span, help_text))
+                return None
             metric, quantity, asked = share.name, share.quantity, counted
             threshold = metric_threshold(share, relation, number, self.reporter)
         elif formula is not None:
             threshold, quantity = formula.threshold, Quantity.FAIR_SHARE
             metric, asked = "share", self._formula(formula.formula, question)
         else:
-            asked = self._asked(clause.demand, question)
+            asked = self._asked(written, question)
             metric = "" if asked is None else _named(asked)
         if asked is None:
             return None
@@ -173,7 +184,7 @@ class PairDemands:
             span=clause.demand.span,
         )
 
-    def _measured(self, item: tree.MeasureItem, counted: Pair | Demanded | None) -> Demand | None:
+    def _measured(self, item: tree.MeasureItem, question: Pair, counted: Pair | Demanded | None) -> Demand | None:
         if isinstance(item.metric, tree.Influence):
             span = item.metric.span
             self.reporter.report(
@@ -185,6 +196,8 @@ class PairDemands:
         share = self._share(item.metric)
         if share is None:
             return None
+        if not share.is_share:
+            return self._worst(item, share, question)
         if item.confidence is not None and item.within is None:
             why, remedy = "it says how sure an estimate is, and none is asked for", "write how close it comes as well"
             example = f"`measure {share.name} within 1% with confidence {item.confidence.text}`"
@@ -209,11 +222,39 @@ class PairDemands:
             )
         )
 
-    def _share(self, node: tree.Expression | tree.Name) -> ShareMetric | None:
+    def _worst(self, item: tree.MeasureItem, metric: PairMetric, question: Pair) -> Demand | None:
+        """How far the worst two are apart: the question whether any two are, of which the distance is asked."""
+        drawn = words_of_precision(item)
+        if drawn is not None:
+            why = "it is bounded from both sides, and nobody is drawn for it"
+            help_text = f"write `measure {metric.name}`"
+            self.reporter.report(errors.clause_out_of_place(drawn.text.split()[0], drawn, why, help_text))
+            return None
+        zero = tree.Number(value=Fraction(0), text="0", span=item.span)
+        asked = self._asked(gap_of_scores(self.compare, "<=", zero, item.span), question)
+        if asked is None:
+            return None
+        under = next((clause.span for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
+        beyond = [] if under is None else [under]
+        if isinstance(asked, Demanded):
+            beyond += [premise.span for premise in self.premises] or [item.span]
+            asked = asked.pair
+        return Demand(
+            text=f"measure {text_of(item)}",
+            metric=metric.name,
+            question=asked,
+            beyond=tuple(beyond),
+            quantity=metric.quantity,
+            threshold=None,
+            required=False,
+            span=item.span,
+        )
+
+    def _share(self, node: tree.Expression | tree.Name) -> PairMetric | None:
         """The share that is written; None after reporting that it is none."""
         name = metric_name(node)
-        if name is not None and name.text in SHARES:
-            return SHARES[name.text]
+        if name is not None and name.text in PAIR_METRICS:
+            return PAIR_METRICS[name.text]
         if name is None or registered(name.text) is not None:
             self.reporter.report(
                 errors.clause_out_of_place(
@@ -354,4 +395,4 @@ def _asks_for_share(clause: tree.Clause) -> bool:
 
 def _weighs(demand: Demand) -> bool:
     """Whether it needs to know how many people there are, and not only whether there is somebody."""
-    return demand.quantity is not Quantity.HOLDS or demand.certain is not None
+    return demand.quantity not in (Quantity.HOLDS, Quantity.MAX_SCORE_GAP) or demand.certain is not None

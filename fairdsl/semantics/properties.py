@@ -146,7 +146,7 @@ def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
             sentence=sentence(
                 question, model.domain, name, demand.quantity, demand.threshold, under=demand.under, drawn=drawn
             ),
-            formula=formula(question, model.domain, name),
+            formula=formula(question, model.domain, name, demand.quantity),
         )
     words = _group_words(demand.of, question, model, scope)
     if demand.less is None:

@@ -9,13 +9,22 @@ from fractions import Fraction
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.question import Threshold
+from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.prelude import TERMS, Named
 from fairdsl.semantics import errors
 from fairdsl.semantics.metric_terms import metric_name
+from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["TwoMetrics", "check_share", "metric_comparison", "metric_threshold", "two_metrics"]
+__all__ = [
+    "TwoMetrics",
+    "check_share",
+    "gap_of_scores",
+    "metric_comparison",
+    "metric_threshold",
+    "two_metrics",
+    "written_out",
+]
 
 _ALWAYS_MET = {(">=", Fraction(0)), ("<=", Fraction(1))}
 _NEVER_MET = {("<", Fraction(0)), (">", Fraction(1))}
@@ -96,3 +105,29 @@ def check_share(what: str, relation: str, number: tree.Number, reporter: Reporte
         reporter.report(errors.threshold_out_of_range(what, written, number.span, None, what="always met"))
     elif (relation, number.value) in _NEVER_MET:
         reporter.report(errors.threshold_out_of_range(what, written, number.span, None, what="never met"))
+
+
+def written_out(
+    node: tree.Expression | tree.SameDecision, compare: tree.CompareClause
+) -> tree.Expression | tree.SameDecision:
+    """A demand about pairs; ``max_score_gap <= 3`` is that the scores of any two are at most 3 apart."""
+    found = metric_comparison(node)
+    if found is None or len(compare.names) == 1 or found[1] not in ("<=", "<"):
+        return node
+    name = metric_name(found[0])
+    if name is None or name.text != Quantity.MAX_SCORE_GAP.value:
+        return node
+    return gap_of_scores(compare, found[1], found[2], node.span)
+
+
+def gap_of_scores(compare: tree.CompareClause, relation: str, limit: tree.Number, span: Span) -> tree.Comparison:
+    """``abs(score(a) - score(b)) RELATION limit``, all of it at one place of the spec."""
+
+    def call(function: str, argument: tree.Expression) -> tree.Call:
+        return tree.Call(function=tree.Name(text=function, span=span), arguments=(argument,), span=span)
+
+    one, other = (
+        call("score", tree.Reference(owner=None, name=name, span=span)) for name in (compare.first, compare.second)
+    )
+    apart = tree.Arithmetic(operator="-", left=one, right=other, span=span)
+    return tree.Comparison(relation=relation, left=call("abs", apart), right=limit, span=span)

@@ -173,6 +173,8 @@ def sentence(
     if question.sure:
         pair = f"{pair.removesuffix(',')}, where `{model}` gives {_how_sure(question)},"
     taken = "values" if question.relax else "other attributes"
+    if quantity is Quantity.MAX_SCORE_GAP:
+        return f"The largest gap of the scores that `{model}` gives to {pair.removesuffix(',')} is measured."
     if quantity is Quantity.HOLDS:
         told = f"{pair} {_demanded(question, model)}."
         return f"{told[0].upper()}{told[1:]}" if under is None else f"For the {taken} of every row of `{under}`, {told}"
@@ -216,9 +218,11 @@ def _demanded(question: Pair, model: str) -> str:
             return f"get scores from `{model}` that are {relation.words} {show_number(limit)} apart"
 
 
-def formula(question: Pair, domain: Domain, model: str) -> str:
+def formula(question: Pair, domain: Domain, model: str, quantity: Quantity) -> str:
     """The question as a formula."""
     parts = pair_formula(question, domain)
+    if quantity is Quantity.MAX_SCORE_GAP:
+        return f"max of |score(a) - score(b)| over all a, b in {domain.name}: {' and '.join(parts)}"
     match question.demand:
         case SameDecision():
             demand = f"{model}(a) = {model}(b)"

@@ -19,6 +19,7 @@ ALLOWED = {
     ("ir/question.py", "most_favoured"),  # the baseline of a path-specific gap, as it is written in a spec
     ("ir/question.py", "fair_share"),  # the quantities that are asked of a question about pairs
     ("ir/question.py", "discrimination_rate"),
+    ("ir/question.py", "max_score_gap"),
 }
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from math import prod
 
 from fairdsl.backends.contract import Cost, Offer, Refusal
+from fairdsl.backends.worst import refusal_of_worst
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, PairUnder, SameDecision, ScoreGap
+from fairdsl.ir.question import Pair, PairUnder, SameDecision, ScoreGap, WorstPair
 from fairdsl.metrics.weights import unlisted
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, ValueSet, count_points, narrow
@@ -27,9 +28,11 @@ MOST_PAIRS = 2**26
 
 def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
-    if not isinstance(problem.question, Pair | PairUnder | Demanded):
+    if not isinstance(problem.question, Pair | PairUnder | WorstPair | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    asked = problem.of_everybody.question
+    if (refusal := refusal_of_worst(problem)) is not None:
+        return refusal
+    asked = problem.of_everybody.of_pairs.question
     pair = problem.demanded.pair
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)

@@ -20,12 +20,13 @@ from fairdsl.backends.enumerate.deployed import decided_alone, with_deployed
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
 from fairdsl.backends.enumerate.offer import offer, visits_tuples
 from fairdsl.backends.enumerate.tuples import Kept, free_axes, mark_by_tuples
+from fairdsl.backends.enumerate.worst import worst_of_everybody
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Network, Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, Quantity
+from fairdsl.ir.question import Pair, Quantity, WorstPair
 from fairdsl.metrics.weights import weights_of
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, narrow
@@ -48,8 +49,14 @@ class Enumerate:
             "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
             "any formula over decisions and scores of one individual or a pair, of several models",
             "shares of either under a distribution, of at most 2^18 individuals",
+            "how far apart the scores of a pair are at most",
         ),
-        quantities=(Quantity.HOLDS.value, Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value),
+        quantities=(
+            Quantity.HOLDS.value,
+            Quantity.FAIR_SHARE.value,
+            Quantity.DISCRIMINATION_RATE.value,
+            Quantity.MAX_SCORE_GAP.value,
+        ),
         models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
     )
 
@@ -60,14 +67,16 @@ class Enumerate:
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact verdict; bounds or Unknown when the budget ends first."""
         population, problem = problem.population, problem.of_everybody
-        if not isinstance(problem.question, Pair | Demanded) or isinstance(population, Rows):
+        if not isinstance(problem.question, Pair | WorstPair | Demanded) or isinstance(population, Rows):
             raise ValueError("enumeration was asked what it refuses")
         asked = problem.demanded
         pair = asked.pair
-        judge = Judge(problem) if visits_tuples(problem.question) else None
         sets = [values for values in narrow(problem.domain, pair.target) if isinstance(values, Finite)]
         if len(sets) != len(problem.domain.attributes):
             raise ValueError("enumeration was asked what it refuses")
+        if isinstance(problem.question, WorstPair):
+            return worst_of_everybody(self.name, problem, Grid(sets), budget, observer)
+        judge = Judge(problem) if visits_tuples(problem.question) else None
         census = take_census(problem, asked, Grid(sets), budget, observer, measure=judge is not None)
         marks, kept = _marked(pair, judge, census, budget, observer)
         note = with_deployed(census, problem, sets, judge, budget, observer)

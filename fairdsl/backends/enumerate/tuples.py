@@ -23,7 +23,7 @@ from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.question import Differ
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["Kept", "free_axes", "mark_by_tuples"]
+__all__ = ["Kept", "free_axes", "mark_by_tuples", "pairs_in_force"]
 
 BoolArray = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -107,6 +107,14 @@ def _sure_enough(census: Census, rows: Mapping[Who, Integers]) -> tuple[Mapping[
     inside = np.logical_and.reduce(perhaps)
     kept = rows if inside.all() else {who: indices[inside] for who, indices in rows.items()}
     return kept, np.logical_and.reduce([census.surely(who).reshape(-1)[indices] for who, indices in kept.items()])
+
+
+def pairs_in_force(
+    census: Census, asked: Demanded, place: Integers
+) -> Iterator[tuple[Mapping[Who, Integers], BoolArray]]:
+    """Pairs that are compared as flat indices, and whether the model is sure enough of both, which may be open."""
+    for _, rows in _blocks(census, asked, place):
+        yield _sure_enough(census, rows)
 
 
 def _blocks(census: Census, asked: Demanded, place: Integers) -> Iterator[tuple[float, Mapping[Who, Integers]]]:

@@ -33,7 +33,7 @@ from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import Finite, ValueSet
 
-__all__ = ["Atom", "Case", "Cases", "asked_by", "cases", "pair_of", "refined", "widened"]
+__all__ = ["Atom", "Case", "Cases", "asked_by", "cases", "pair_of", "parts_of", "refined", "widened"]
 
 #: The regions that a way is asked about, and what their differing attributes are.
 Parts = tuple[tuple[str, Region], ...]
@@ -117,7 +117,7 @@ def cases(problem: Problem) -> Cases:
         if way.condition not in known:
             pair = _restricted(pair_of(problem), way.condition)
             start = whole_region(problem.domain, pair)
-            known[way.condition] = () if start.empty else tuple(_assignments(problem, pair, start))
+            known[way.condition] = () if start.empty else tuple(parts_of(problem, pair, start))
     return Cases(together, tuple((way, known[way.condition]) for way in ways))
 
 
@@ -144,7 +144,7 @@ def refined(problem: Problem, case: Case, a: Point, b: Point) -> Case | None:
     return replace(case, atoms=(*case.atoms, *found)) if found else None
 
 
-def _assignments(problem: Problem, pair: Pair, start: Region) -> Iterator[tuple[str, Region]]:
+def parts_of(problem: Problem, pair: Pair, start: Region) -> Iterator[tuple[str, Region]]:
     """The regions of all comparable pairs of values of the differing attributes, or the whole region."""
     # What the target asks of one of the two leaves them different values.
     ours_left, theirs_left = ([sets[index] for index in pair.differ] for sets in (start.a, start.b))

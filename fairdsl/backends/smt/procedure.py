@@ -17,10 +17,11 @@ from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.backends.smt.ways import UnsplitError, beyond_scores
 from fairdsl.backends.smt.worklist import Outcome
+from fairdsl.backends.worst import refusal_of_worst
 from fairdsl.clock import Deadline, now
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, Quantity, ScoreGap
+from fairdsl.ir.question import Pair, Quantity, ScoreGap, WorstPair
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.verdict import (
     Arithmetic,
@@ -47,10 +48,12 @@ _MARGINS, _MARGIN_SECONDS = 4, 0.5
 
 def refusal(problem: Problem) -> Refusal | None:
     """Why satisfiability says nothing about the question; None where it does."""
-    question = problem.question
+    question = problem.of_pairs.question
+    if (worst := refusal_of_worst(problem)) is not None:
+        return worst
     if not isinstance(question, Pair | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    if problem.quantity is not Quantity.HOLDS or problem.population is not None:
+    if problem.quantity not in (Quantity.HOLDS, Quantity.MAX_SCORE_GAP) or problem.population is not None:
         return Refusal(why="it has no notion of shares", other=True)
     pair = question.pair if isinstance(question, Demanded) else question
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
@@ -75,8 +78,9 @@ class Smt:
         questions=(
             "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
             "any formula over decisions and scores of one individual or a pair, of several models",
+            "how far apart the scores of a pair are at most",
         ),
-        quantities=("holds",),
+        quantities=(Quantity.HOLDS.value, Quantity.MAX_SCORE_GAP.value),
         models=("piecewise-linear networks, trees, linear models and rules, real attributes too",),
     )
 
@@ -85,6 +89,8 @@ class Smt:
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Ready for every question about pairs that has a yes or a no."""
+        if isinstance(problem.question, WorstPair):
+            return refusal(problem) or Offer(method="bounds of regions of pairs, the farthest first", decides=True)
         return refusal(problem) or Offer(method=f"proof by bounds, linear programs, {solver_name()}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
@@ -93,6 +99,10 @@ class Smt:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: regions that are settled stay so. In between no process is kept."""
+        if isinstance(problem.question, WorstPair):
+            from fairdsl.backends.smt.worst import answering_worst
+
+            return (yield from answering_worst(self.name, problem, facts, budget, observer, self.answer))
         if budget.options[Partition].size is not None:
             return self._by_partitions(problem, budget, observer)
         known = tuple(witness for witness in facts.witnesses if witness.replay.agrees)

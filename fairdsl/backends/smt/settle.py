@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, groupby
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,10 @@ from numpy.typing import NDArray
 from fairdsl.backends.smt.cases import Atom, Case
 from fairdsl.backends.smt.region import Region, reads_only
 from fairdsl.clock import look
+from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Relaxation
 from fairdsl.numerics.bounds import (
     LayerBounds,
     Lines,
@@ -106,8 +109,10 @@ class Sides:
 class Bounder:
     """Bounds the regions of one case, many at a time."""
 
-    def __init__(self, model: Model, case: Case) -> None:
+    def __init__(self, model: Model, case: Case, relax: Sequence[Relaxation] = ()) -> None:
+        """``relax`` says of which numbers the two are how near; the bounds of a region are sound without."""
         self._model = model
+        self._near = _near(model.inputs, relax)
         self._pair_choices = pair_choices(model, case.region.shared)
         self._shared = reads_only(model.inputs, case.region.shared)
         self._rows = (_rows([atom.a for atom in case.atoms]), _rows([atom.b for atom in case.atoms]))
@@ -151,7 +156,48 @@ class Bounder:
             size = size + np.abs(self._constants) + np.abs(ours.constants) + np.abs(theirs.constants)
             error = 2.0**-48 * _weighted(weights, size) + 2.0**-1000 * (size > 0).any(axis=1)[:, None]
         tops = greatest(mixed, low, high, self._pair_choices) + error
+        if self._near.inputs.size:
+            tops = np.nextafter(tops - self._saved(mixed.coefficients, low, high), np.inf)
         return np.where(np.isfinite(tops), tops, np.inf)
+
+    def _saved(self, coefficients: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """How much less than the greatest sum over two intervals ``u x + v y`` is at most where x and y are near.
+
+        With ``abs(x - y) <= by`` it is at most ``(u + v) x + abs(v) by``, and so with x and y changed. What is returned
+        is rounded down: of sums of a few numbers, each with its size.
+        """
+        near, width = self._near, low.shape[1] // 2
+        u, v = coefficients[..., near.inputs], coefficients[..., near.inputs + width]
+        ends = [(low[:, None, at], high[:, None, at]) for at in (near.inputs, near.inputs + width)]
+        with np.errstate(all="ignore"):
+
+            def most(factor: FloatArray, side: tuple[FloatArray, FloatArray]) -> FloatArray:
+                return np.where(factor > 0, factor * side[1], factor * side[0])
+
+            apart = most(u, ends[0]) + most(v, ends[1])
+            nearer = np.minimum(most(u + v, ends[0]) + np.abs(v) * near.by, most(u + v, ends[1]) + np.abs(u) * near.by)
+            reach = np.maximum.reduce([np.abs(end) for side in ends for end in side]) + near.by
+            saved = apart - nearer - 2.0**-49 * (np.abs(u) + np.abs(v)) * reach
+        found: FloatArray = np.where(np.isfinite(saved), np.maximum(saved, 0.0), 0.0).sum(axis=-1)
+        return np.nextafter(found * (1 - 2.0**-40), 0.0)
+
+
+class _Near(NamedTuple):
+    """Inputs that are an attribute, and how far those of the two are apart at most."""
+
+    inputs: IntArray
+    by: FloatArray
+
+
+def _near(inputs: Sequence[Input], relax: Sequence[Relaxation]) -> _Near:
+    distances = {entry.attribute: outward(entry.by, entry.by)[1] for entry in relax if entry.by is not None}
+    found = [
+        (place, distances[item.attribute])
+        for place, item in enumerate(inputs)
+        if isinstance(item, AttributeInput) and item.attribute in distances
+    ]
+    places, by = zip(*found, strict=True) if found else ((), ())
+    return _Near(np.array(places, dtype=np.int64), np.array(by, dtype=np.float64))
 
 
 class CaseBounds:

@@ -1,0 +1,159 @@
+"""How far the worst two are apart: every engine against the definition, its bounds on both sides, and its pair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairdsl
+from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.expr import TRUE, Relation
+from fairdsl.ir.model import Logits
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, Quantity, ScoreGap, WorstPair
+from fairdsl.plan.joining import joined
+from fairdsl.report.model import DemandReport
+from fairdsl.verdict import Interval, Judgement, Unknown, Vacuous, Value
+from tests.agreement.engines import ENGINES
+from tests.builders import category, domain, problem, real, score
+from tests.drawing import examples
+from tests.leaf_boxes.box_problems import box_models
+from tests.oracle import scores, worst_gap
+from tests.strategies import domains, models, questions, sureness
+
+NAMES = ("enumerate", "smt")
+BY_NAME = {engine.name: engine for engine in ENGINES if engine.name in NAMES}
+
+
+@st.composite
+def worst_pairs(draw: st.DrawFn) -> Problem:
+    """Networks, linear models and trees of one score, and every clause about who is compared."""
+    drawn = draw(domains())
+    kind = draw(st.integers(0, 2))
+    model = draw(box_models(replace(drawn, where=TRUE), 4)) if not kind else draw(models(drawn, True, (0, 2, 3)))
+    question = draw(questions(drawn, True))
+    if model.score_count == 1 and draw(st.integers(0, 4)) == 0:
+        model, question = replace(model, logits=Logits(scale=Fraction(1))), replace(question, sure=draw(sureness()))
+    equal = replace(question, demand=ScoreGap(relation=Relation.LE, limit=Fraction(0)))
+    return Problem(name="p", domain=drawn, model=model, question=WorstPair(pair=equal), quantity=Quantity.MAX_SCORE_GAP)
+
+
+def asked(engine: Procedure, problem: Problem, seconds: float = 20.0) -> Value | Vacuous | Unknown | None:
+    if isinstance(engine.offer(problem), Refusal):
+        return None
+    found = engine.answer(problem, Facts(), Budget.of(seconds), Silent())
+    assert isinstance(found, Value | Vacuous | Unknown)
+    return found
+
+
+def shown(asks: Problem, found: Value) -> Fraction:
+    """The gap of the pair that is shown."""
+    if not found.witnesses:
+        return Fraction(0)
+    (pair,) = found.witnesses
+    one, other = (scores(asks.model, side.point)[0] for side in (pair.a, pair.b))
+    return abs(one - other)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(asks=worst_pairs())
+@settings(max_examples=examples(0.6))
+def test_the_bounds_hold_the_largest_gap(name: str, asks: Problem) -> None:
+    found = asked(BY_NAME[name], asks)
+    if found is None:
+        assert asks.model.score_count != 1 or name != "enumerate"
+        return
+    known = worst_gap(asks.of_pairs)
+    if known is None:
+        assert isinstance(found, Vacuous)
+        return
+    assert isinstance(found, Value)
+    assert found.low <= known <= found.high
+    assert shown(asks, found) == found.low
+    assert found.high - found.low <= known / 10**6
+    if name == "enumerate":
+        assert found.exact
+
+
+@given(asks=worst_pairs())
+@settings(max_examples=examples(0.2))
+def test_bounds_that_come_too_early_hold_it_too(asks: Problem) -> None:
+    known = worst_gap(asks.of_pairs)
+    found = asked(BY_NAME["smt"], asks, 0.0)
+    if found is None or known is None:
+        return
+    assert not isinstance(found, Vacuous)
+    if isinstance(found, Value):
+        assert found.low <= known <= found.high
+    whole = asked(BY_NAME["enumerate"], asks)
+    assert whole is not None
+    both = joined(found, whole)
+    assert isinstance(both, Value)
+    assert both.low == both.high == known
+
+
+def test_real_attributes_have_bounds() -> None:
+    pair = Pair(differ=(0,), mode=Differ.ANY, demand=ScoreGap(relation=Relation.LE, limit=Fraction(0)))
+    asks = problem(domain(sex=category(0, 1), income=real(0, 100)), score(["3/2", 1]), pair)
+    found = asked(BY_NAME["smt"], replace(asks, question=WorstPair(pair=pair), quantity=Quantity.MAX_SCORE_GAP))
+    assert isinstance(found, Value)
+    assert found.low == found.high == Fraction(3, 2)
+
+
+SPEC = """
+domain D {
+  sex : category { female, male }
+  income : integer 0 .. 50
+}
+protected sex
+model m : D -> { reject, grant }
+  score = income / 2 + 3 * (sex = male)
+  grant when score > 10
+
+property p {
+  compare a, b : D
+  differ in sex
+  within 2 in income
+  DEMAND
+}
+"""
+
+
+def check_of(tmp_path: Path, demand: str) -> DemandReport:
+    path = tmp_path / "s.fair"
+    path.write_text(SPEC.replace("DEMAND", demand))
+    return fairdsl.check(path).properties[0].demands[0]
+
+
+def test_a_spec_measures_it_and_shows_the_two(tmp_path: Path) -> None:
+    found = check_of(tmp_path, "measure max_score_gap")
+    assert found.judgement is Judgement.MEASURED
+    assert found.value == Interval(Fraction(4), Fraction(4))
+    (pair,) = found.witnesses
+    assert abs(pair.replay.scores_a[0] - pair.replay.scores_b[0]) == 4
+
+
+@pytest.mark.parametrize(("demand", "judgement"), [("<= 4", Judgement.HOLDS), ("< 4", Judgement.VIOLATED)])
+def test_a_required_one_is_a_demand_about_all_pairs(tmp_path: Path, demand: str, judgement: Judgement) -> None:
+    found = check_of(tmp_path, f"require max_score_gap {demand}")
+    assert found.judgement is judgement
+    assert found.quantity is Quantity.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("demand", "says"),
+    [
+        ("require max_score_gap >= 3", "bounded from above"),
+        ("require max_score_gap <= -3", "a gap is never negative"),
+        ("measure max_score_gap within 1%", "write `measure max_score_gap`"),
+    ],
+)
+def test_what_means_nothing_is_said(tmp_path: Path, demand: str, says: str) -> None:
+    with pytest.raises(DiagnosticError, match=says):
+        check_of(tmp_path, demand)
