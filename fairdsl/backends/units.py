@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -81,10 +81,10 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
     """The units of a question, or why they cannot be judged one by one, or (``drawn``) not drawn at random."""
     if not isinstance(problem.question, Pair | Demanded):
         return Refusal(why="only questions about individuals are sampled", span=problem.span, other=True)
-    asked = problem.demanded
+    asked = problem.demanded.outright
     pair = asked.pair
-    if pair.sure:
-        return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
+    if asked.sure != TRUE:  # two decisions are not all that counts then
+        problem = replace(problem, question=asked)
     sets = narrow(problem.domain, pair.target)
     partners = [] if asked.alone else [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
     for index, (attribute, values) in enumerate(zip(problem.domain.attributes, sets, strict=True)):

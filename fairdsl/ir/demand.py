@@ -9,7 +9,7 @@ scores, is such a formula too (:func:`formula_of`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairdsl.ir.expr import TRUE, Compare, Linear, Predicate, Relation, Variable, Who, conjoin, variables
@@ -113,6 +113,20 @@ class Demanded:
     def chances(self, model: int) -> tuple[Chance, ...]:
         """The terms that are probabilities which one of the models gives."""
         return tuple(term for term in self.terms if isinstance(term, Chance) and term.model == model)
+
+    @property
+    def outright(self) -> Demanded:
+        """The same with what the pair asks of how sure the model is as a part of the premise."""
+        if not self.pair.sure:
+            return self
+        assert not any(sure.model for sure in self.pair.sure), "what asks another model is read as a formula"
+        column = self.attributes + len(self.terms)
+        asked = (
+            Compare(left=Linear.of({Variable(column, sure.who): Fraction(1)}, -sure.level), relation=sure.relation)
+            for sure in self.pair.sure
+        )
+        terms = (*self.terms, Confidence(model=0))
+        return replace(self, pair=replace(self.pair, sure=()), terms=terms, sure=conjoin(self.sure, *asked))
 
     @property
     def one_sided(self) -> Who | None:

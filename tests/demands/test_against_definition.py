@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -11,7 +12,7 @@ import pytest
 from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Violated
 from tests.demands.files import KINDS
 from tests.demands.held import ask_each, drawn, laws_agree, people_in, rows_agree
-from tests.demands.naive import law
+from tests.demands.naive import Said, law
 
 #: Of so many demands about models of a kind, how many an engine decides at least; others say nothing, or it refuses.
 COUNT = 20
@@ -41,6 +42,24 @@ def test_rows_agree_with_the_definition(kind: str, tmp_path: Path) -> None:
     for _ in range(COUNT):
         found = drawn(random, kind, tmp_path, alone=0.5)
         seen.add(type(rows_agree(found, people_in(random, tmp_path), tmp_path)))
+    assert {Holds, Violated} <= seen
+
+
+def test_rows_count_whom_the_model_is_sure_of(tmp_path: Path) -> None:
+    random = Random(33)
+    seen = set[type]()
+    for _ in range(COUNT):
+        found = drawn(random, "formula", tmp_path, alone=0)
+        while not found.sure:
+            found = drawn(random, "formula", tmp_path, alone=0)
+        model = next(model for model in found.models if model.chance is not None)
+        same = Said(
+            f"{model.name}(a) = {model.name}(b)", lambda p, of=model.decide: of(p["a"]) == of(p["b"])
+        )  # a question with engines of its own, where its own model is the one that is asked how sure it is
+        sure = tuple(said for said in found.sure if said.text.startswith(model.name))
+        found = replace(found, demand=same, premises=(), sure=sure or found.sure)
+        seen.add(type(rows_agree(found, people_in(random, tmp_path), tmp_path)))
+        list(laws_agree(found, *law(random), tmp_path))
     assert {Holds, Violated} <= seen
 
 

@@ -55,7 +55,7 @@ _Marks = NDArray[np.bool_]
 
 
 def offer_of_share(problem: Problem, rows: Rows) -> Offer | Refusal:
-    """Refuses people who cannot be listed, and what is asked about confidence."""
+    """Refuses people who cannot be listed."""
     units = units_of(problem.of_everybody, drawn=False)
     if isinstance(units, Refusal):
         return units
