@@ -50,13 +50,20 @@ class Region:
 
     def halves(self) -> Iterator[tuple[Region, Region]]:
         """Every way to cut one attribute's values into two."""
+        return (parts for _, parts in self.cuts())
+
+    def cuts(self) -> Iterator[tuple[tuple[str, int], tuple[Region, Region]]]:
+        """The same, each with whose attribute is cut."""
         for attribute, shared in enumerate(self.shared):
             for who in ("a",) if shared else ("a", "b"):
                 parts = halved((self.a if who == "a" else self.b)[attribute])
                 if parts is not None:
                     yield (
-                        self.with_values(who, attribute, parts[0]),
-                        self.with_values(who, attribute, parts[1]),
+                        (who, attribute),
+                        (
+                            self.with_values(who, attribute, parts[0]),
+                            self.with_values(who, attribute, parts[1]),
+                        ),
                     )
 
 

@@ -37,6 +37,7 @@ from fairdsl.numerics.bounds import (
     upper_lines,
 )
 from fairdsl.numerics.choices import choices_of, pair_choices
+from fairdsl.numerics.differences import difference_bounds
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.products import product
@@ -98,6 +99,11 @@ class Sides:
         """The layers' pre-activations of one side."""
         return tuple((bounds.low[place], bounds.high[place]) for bounds in self._found)
 
+    def apart(self, ours: IntArray, theirs: IntArray, low: FloatArray, high: FloatArray) -> LayerBounds:
+        """How far the scores of pairs of sides are apart where their inputs are from ``low`` to ``high``."""
+        a, b = ([LayerBounds(found.low[at], found.high[at]) for found in self._found] for at in (ours, theirs))
+        return difference_bounds(self._layers, a, b, low, high)
+
     def upper_lines(self, places: IntArray, rows: FloatArray) -> Lines:
         """Lines above ``rows @ scores`` for each of the places."""
         used, back = np.unique(places, return_inverse=True)
@@ -118,6 +124,12 @@ class Bounder:
         self._rows = (_rows([atom.a for atom in case.atoms]), _rows([atom.b for atom in case.atoms]))
         self._constants = np.array([outward(atom.constant, atom.constant)[1] for atom in case.atoms])
         self._mixtures = _mixtures(case.atoms)
+        #: Atoms about a difference of the two, whose scores have no trees to be chosen in.
+        self._differences = [
+            place
+            for place, atom in enumerate(case.atoms)
+            if not self._pair_choices and atom.a == tuple(-factor for factor in atom.b)
+        ]
 
     def bound(self, regions: Sequence[Region]) -> list[Bounded]:
         """The regions' bounds, in order."""
@@ -158,7 +170,25 @@ class Bounder:
         tops = greatest(mixed, low, high, self._pair_choices) + error
         if self._near.inputs.size:
             tops = np.nextafter(tops - self._saved(mixed.coefficients, low, high), np.inf)
+        if self._differences:
+            at = self._differences  # each atom alone comes before the mixtures of two
+            tops[:, at] = np.fmin(tops[:, at], self._apart(sides, ours_at, theirs_at))
         return np.where(np.isfinite(tops), tops, np.inf)
+
+    def _apart(self, sides: Sides, ours_at: IntArray, theirs_at: IntArray) -> FloatArray:
+        """Upper bounds of the atoms about differences, [regions, such atoms]."""
+        ours, theirs = ((sides.lower[at], sides.upper[at]) for at in (ours_at, theirs_at))
+        with np.errstate(all="ignore"):
+            low = np.where(self._shared, 0.0, np.nextafter(ours[0] - theirs[1], -np.inf))
+            high = np.where(self._shared, 0.0, np.nextafter(ours[1] - theirs[0], np.inf))
+            low[:, self._near.inputs] = np.maximum(low[:, self._near.inputs], -self._near.by)
+            high[:, self._near.inputs] = np.minimum(high[:, self._near.inputs], self._near.by)
+            found = sides.apart(ours_at, theirs_at, low, high)
+            rows = self._rows[0][self._differences]
+            ends = np.where(rows > 0, found.high[:, None] * rows, np.where(rows < 0, found.low[:, None] * rows, 0.0))
+            value = ends.sum(axis=-1) + self._constants[self._differences]
+            size = np.abs(ends).sum(axis=-1) + np.abs(self._constants[self._differences])
+            return np.asarray(value + 2.0**-48 * len(rows[0]) * size, dtype=np.float64)
 
     def _saved(self, coefficients: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
         """How much less than the greatest sum over two intervals ``u x + v y`` is at most where x and y are near.

@@ -31,7 +31,9 @@ from fairdsl.verdict import Evidence, Holds, Reason, Verdict, Violated
 __all__ = ["Farthest", "answering_worst", "in_force"]
 
 #: Regions that are cut at once, and that are kept at most.
-_AT_ONCE, _MOST = 16, 1 << 19
+_AT_ONCE, _MOST = 32, 1 << 19
+#: Ways to cut a region that are tried; of so many regions one is tried in all; over how many cuts gains are averaged.
+_TRIED, _ALL, _LATELY = 3, 16, 8
 #: Regions whose bound is no further above the worst pair than this part of it are cut no more.
 _CLOSE = 1e-7
 #: Where those are all that is left, it is asked whether a pair is any worse: for a part of the time that it took, or so
@@ -74,6 +76,8 @@ class Farthest:
         #: No pair of a region that was closed is further apart; how many regions were bounded.
         self._closed, self._bounded = 0.0, 0
         self._full = False
+        #: What cuts brought, by whose attribute they were of, and how many regions were cut.
+        self._gains, self._cuts = dict[tuple[str, int], float](), 0
         start = whole_region(asked.domain, pair)
         regions = [] if start.empty else [region for _, region in parts_of(asked, pair, start)]
         # Where a and b may change places, one of the two signs says all.
@@ -159,27 +163,41 @@ class Farthest:
         heappush(self._heap, (-reach, next(self._order), place, region))
 
     def _cut(self) -> None:
-        """Cut the regions with the greatest bounds, each in the way that leaves the least."""
+        """Cut the regions with the greatest bounds, each in the way that leaves the least of those that are tried."""
         taken = [heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
         for place in range(len(self._bounders)):
             some = [(-reach, region) for reach, _, at, region in taken if at == place]
-            ways = [list(region.halves()) for _, region in some]
-            parts = [part for each in ways for way in each for part in way]
-            found = self._bounders[place].bound(parts) if parts else []
+            ways = [self._ways(region) for _, region in some]
+            found = self._bounders[place].bound([part for each in ways for _, parts in each for part in parts])
             self._bounded += len(found)
-            at = 0
+            left = iter(found)
             for (reach, region), each in zip(some, ways, strict=True):
-                halves = [found[at + 2 * way : at + 2 * way + 2] for way in range(len(each))]
-                at += 2 * len(each)
-                if halves:
-                    best = min(halves, key=lambda two: (max(x.reach for x in two), min(x.reach for x in two)))
-                    for one in best:
-                        if possible(self._force, (*one.region.a, *one.region.b)):
-                            self._keep(place, one.region, min(reach, one.reach))
-                else:
+                halves = [(next(left), next(left)) for _ in each]
+                if not halves:
                     self._close(region, reach)
+                    continue
+                for (way, _), two in zip(each, halves, strict=True):
+                    self._learn(way, reach, max(part.reach for part in two))
+                best = min(halves, key=lambda two: (max(x.reach for x in two), min(x.reach for x in two)))
+                for part in best:
+                    if possible(self._force, (*part.region.a, *part.region.b)):
+                        self._keep(place, part.region, min(reach, part.reach))
         if self._climb is not None and taken:
             self._meet(self._climb.inside(taken[0][3], self.worst.low))
+
+    def _ways(self, region: Region) -> list[tuple[tuple[str, int], tuple[Region, Region]]]:
+        """The cuts that lowered bounds most so far, and now and then all of them."""
+        every = list(region.cuts())
+        self._cuts += 1
+        if self._cuts % _ALL == 0:
+            return every
+        return sorted(every, key=lambda cut: -self._gains.get(cut[0], 1.0))[:_TRIED]
+
+    def _learn(self, way: tuple[str, int], before: float, after: float) -> None:
+        """How much a cut lowered the bound, as a part of it, the last ones counting most."""
+        gain = (before - after) / before if 0 < before < inf and after < inf else 0.0
+        known = self._gains.get(way)
+        self._gains[way] = gain if known is None else known + (gain - known) / _LATELY
 
     def _close(self, region: Region, reach: float) -> None:
         """A region that cannot be cut: one pair, or without ends."""
