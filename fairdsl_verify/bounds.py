@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import lcm
+from itertools import product
+from math import lcm, prod
 from operator import mul
 
 from fairdsl_verify import reject
-from fairdsl_verify.onnx_file import Affine, Network
-from fairdsl_verify.question import MAYBE, NO, YES, Question, exact, items, place_of
+from fairdsl_verify.chain import Affine, Network
+from fairdsl_verify.question import MAYBE, Box, Question, exact, items, place_of, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -23,6 +24,8 @@ class Integers:
     """
 
     def __init__(self, question: Question, network: Network) -> None:
+        if question.of == "label":
+            reject("the file is a network with one score, and the question asks for a label")
         if question.of == "score" and network.sigmoid:
             reject("the file ends in a sigmoid, and the question takes it for a score")
         if question.of == "probability" and not network.sigmoid:
@@ -55,6 +58,14 @@ class Integers:
             self.columns.append(list(zip(*self.weights[-1], strict=True)))
             scale *= factor
             self.biases.append([int(value * scale) for value in layer.bias])
+        #: What is known of the whole domain.
+        self.start: Bounds = []
+        self.question, self.moves = question, []
+        for assignment in question.assignments:
+            move = [0] * len(self.origin)
+            for place, position in zip(question.differ, assignment, strict=True):
+                move = list(map(int.__add__, move, self.adds(place, position)))
+            self.moves.append(move)
 
     @staticmethod
     def _first(
@@ -109,6 +120,41 @@ class Integers:
             below = [value if value > 0 else 0 for value in values]
             values = [sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)]
         return values[0] > 0 or (values[0] == 0 and not self.zero_is_low)
+
+    def narrowed(self, known: Bounds, place: int, ends: tuple[int, int]) -> Bounds:
+        """Bounds of a box hold in each part of it."""
+        return known
+
+    def bounded(self, box: Box, only: Sequence[int], known: Bounds) -> Pass:
+        """One pass over the box, for some assignments of what differs."""
+        return Pass(self, self.question.shared, box, [self.moves[number] for number in only], known)
+
+    def cells(self, known: Bounds, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
+        """Positions that stand for all, each with the measure of those who are alike."""
+        attribute = self.question.attributes[place]
+        if self.idle[place] or ends[0] == ends[1]:
+            return [(ends[0], attribute.measure(ends))]
+        if attribute.real:
+            reject("a leaf is evaluated that has a range of reals")
+        return [(position, 1) for position in range(ends[0], ends[1] + 1)]
+
+    def units(
+        self, known: Bounds, box: Box, cells: Sequence[Sequence[tuple[int, int]]], members: Sequence[int]
+    ) -> Iterator[tuple[int, dict[int, bool]]]:
+        """Each unit of a box, by the cells of what is shared: its measure, and who is on the upper side."""
+        base, several = self.origin, []
+        for place, found in zip(self.question.shared, cells, strict=True):
+            if len(found) == 1:
+                base = list(map(int.__add__, base, self.adds(place, found[0][0])))
+            else:
+                several.append(place)
+        each = prod(found[0][1] for found in cells)
+        for unit in product(*(found for found in cells if len(found) > 1)):
+            first = base
+            for place, (position, _) in zip(several, unit, strict=True):
+                first = list(map(int.__add__, first, self.adds(place, position)))
+            sides = {number: self.high(list(map(int.__add__, first, self.moves[number]))) for number in members}
+            yield each, sides
 
 
 def _rows(
@@ -233,10 +279,13 @@ class Pass:
     @property
     def side(self) -> int:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
-        low, high = self.bounds[-1][0][0], self.bounds[-1][1][0]
-        if low > 0 or (low == 0 and not self._net.zero_is_low):
-            return YES
-        return NO if high < 0 or (high == 0 and self._net.zero_is_low) else MAYBE
+        low, high = self.bounds[-1]
+        return side_of(low[0], high[0], zero_is_low=self._net.zero_is_low)
+
+    @property
+    def same(self) -> bool:
+        """Whether all get the same decision."""
+        return self.side != MAYBE
 
 
 def _lines(low: int, high: int) -> tuple[Line, Line]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairdsl_verify import RejectedError, reject
-from fairdsl_verify.onnx_file import network_of
+from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
 from fairdsl_verify.tree import Checker, Totals, follow, percent, verdict_of
 
@@ -32,10 +32,10 @@ def check(proof: Path, model: Path) -> Checked:
         with gzip.open(proof, "rt", encoding="ascii", newline="\n") as file:
             lines = (line.removesuffix("\n") for line in file)
             question = Question(json.loads(next(lines, "")))
-            network = network_of(model.read_bytes())
-            if network.sha256 != question.sha256:
-                reject(f"the proof is about another model: sha256 {question.sha256}, not {network.sha256}")
-            totals = follow(Checker(question, network), lines)
+            graph = Graph(model.read_bytes())
+            if graph.sha256 != question.sha256:
+                reject(f"the proof is about another model: sha256 {question.sha256}, not {graph.sha256}")
+            totals = follow(Checker(question, graph), lines)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         reject(f"it cannot be read: {error}")
     follows = totals.certified >= question.certified and totals.falsified >= question.falsified

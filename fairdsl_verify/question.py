@@ -6,11 +6,15 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Any
 
 from fairdsl_verify import reject
 
 FORMAT = "fairdsl.proof/1"
+#: The checker's own limit: more is rejected, not attempted.
+MOST_ASSIGNMENTS = 4096
 #: Three-valued truth of a condition on a box.
 NO, MAYBE, YES = 0, 1, 2
 
@@ -197,6 +201,13 @@ def _compared(op: str, low: Fraction, high: Fraction) -> int:
     return YES if high <= 0 else NO if low > 0 else MAYBE
 
 
+def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
+    """Of scores less their threshold in [low, high] YES: all are above; NO: none is; else MAYBE."""
+    if low > 0 or (low == 0 and not zero_is_low):
+        return YES
+    return NO if high < 0 or (high == 0 and zero_is_low) else MAYBE
+
+
 class Question:
     """All that the proof is about."""
 
@@ -212,17 +223,16 @@ class Question:
             reject("`differ` names an attribute twice, or one that there is not")
         if any(self.attributes[place].real for place in self.differ):
             reject("a real attribute differs: this format has no proofs of that")
+        self.shared = [place for place in range(count) if place not in self.differ]
+        if prod(self.attributes[place].size for place in self.differ) > MOST_ASSIGNMENTS:
+            reject("what differs has too many values together")
+        #: The assignments of what differs, by positions.
+        self.assignments = list(product(*(range(self.attributes[place].size) for place in self.differ)))
         self.each = found["mode"] == "each"
         if found["mode"] not in ("any", "each"):
             reject("`mode` is neither `any` nor `each`")
         self.where, self.target = (Condition(found[key], self.attributes) for key in ("where", "target"))
-        decides = keys(found["decides"], ("of", "relation", "threshold"), "`decides`")
-        self.of, self.relation = decides["of"], decides["relation"]
-        self.threshold = exact(decides["threshold"], "the threshold")
-        if self.of not in ("score", "probability") or self.relation not in ("<", "<=", ">", ">="):
-            reject("`decides` is of no known kind")
-        if self.of == "probability" and self.threshold != Fraction(1, 2):
-            reject("a probability is compared with another number than 1/2: this format has no proofs of that")
+        self._decides(keys(found["decides"], ("of", "relation", "threshold"), "`decides`"))
         self.asks = found["asks"]
         if self.asks not in ("holds", "share"):
             reject("`asks` is neither `holds` nor `share`")
@@ -241,6 +251,21 @@ class Question:
         self.property, self.sha256 = str(found["property"]), str(found["model"])
         about = {key: found[key] for key in found if key != "claims"}
         self.digest = hashlib.sha256(json.dumps(about, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    def _decides(self, decides: dict[str, Any]) -> None:
+        self.of, self.relation = decides["of"], decides["relation"]
+        #: What a score or a probability is compared with, or the label, a whole number or text, that is asked for.
+        self.threshold = decides["threshold"]
+        if self.of not in ("score", "probability", "label"):
+            reject("`decides` is of no known kind")
+        if self.relation not in (("=",) if self.of == "label" else ("<", "<=", ">", ">=")):
+            reject("`decides` is by no known relation")
+        if self.of != "label":
+            self.threshold = exact(self.threshold, "the threshold")
+        elif type(self.threshold) not in (int, str):
+            reject("a label is neither a whole number nor text")
+        if self.of == "probability" and self.threshold != Fraction(1, 2):
+            reject("a probability is compared with another number than 1/2: this format has no proofs of that")
 
     @property
     def measure(self) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from math import prod
+from typing import Any
 
 from fairdsl_verify import reject
-from fairdsl_verify.bounds import Bounds, Integers, Pass
-from fairdsl_verify.onnx_file import Network
+from fairdsl_verify.bounds import Integers, Pass
+from fairdsl_verify.chain import network_of
+from fairdsl_verify.forest import Forest, Sum
+from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import MAYBE, NO, YES, Box, Question
 
 #: The checker's own limits: what is larger is rejected, not attempted.
-MOST_ASSIGNMENTS, MOST_EVALUATED, MOST_DEPTH = 4096, 4096, 2000
+MOST_EVALUATED, MOST_DEPTH = 4096, 2000
 
 
 @dataclass
@@ -23,7 +25,7 @@ class Node:
 
     box: Box
     admitted: tuple[int, ...]
-    known: Bounds
+    known: Any
     depth: int
 
 
@@ -60,26 +62,17 @@ class Totals:
 class Checker:
     """Computes what holds on the boxes of a question."""
 
-    def __init__(self, question: Question, network: Network) -> None:
-        self.question, self.net = question, Integers(question, network)
-        attributes = question.attributes
-        self.shared = [place for place in range(len(attributes)) if place not in question.differ]
-        if prod(attributes[place].size for place in question.differ) > MOST_ASSIGNMENTS:
-            reject("what differs has too many values together")
-        self.assignments = list(product(*(range(attributes[place].size) for place in question.differ)))
-        self.moves = []
-        for assignment in self.assignments:
-            move = [0] * len(self.net.origin)
-            for place, position in zip(question.differ, assignment, strict=True):
-                move = list(map(int.__add__, move, self.net.adds(place, position)))
-            self.moves.append(move)
+    def __init__(self, question: Question, graph: Graph) -> None:
+        self.question, self.shared, self.assignments = question, question.shared, question.assignments
+        trees = any(node.domain == "ai.onnx.ml" for node in graph.nodes)
+        self.net: Integers | Forest = Forest(question, graph) if trees else Integers(question, network_of(graph))
 
     def root(self) -> Node:
         """The whole domain."""
         box = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
-        return self._node(box, (MAYBE,) * len(self.assignments), [], 0)
+        return self._node(box, (MAYBE,) * len(self.assignments), self.net.start, 0)
 
-    def _node(self, box: Box, admitted: tuple[int, ...], known: Bounds, depth: int) -> Node:
+    def _node(self, box: Box, admitted: tuple[int, ...], known: Any, depth: int) -> Node:
         found = []
         for assignment, before in zip(self.assignments, admitted, strict=True):
             if before == MAYBE:
@@ -90,7 +83,7 @@ class Checker:
             found.append(before)
         return Node(box, tuple(found), known, depth)
 
-    def halves(self, node: Node, place: int, at: int, known: Bounds) -> tuple[Node, Node]:
+    def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
         """The node cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
         if place not in self.shared:
             reject("a box is split by an attribute that differs, or that there is not")
@@ -100,7 +93,12 @@ class Checker:
             reject("a box is split outside of it, or too often")
         ends = (low, at), (at + (not real), high)
         first, second = (
-            self._node((*node.box[:place], each, *node.box[place + 1 :]), node.admitted, known, node.depth + 1)
+            self._node(
+                (*node.box[:place], each, *node.box[place + 1 :]),
+                node.admitted,
+                self.net.narrowed(known, place, each),
+                node.depth + 1,
+            )
             for each in ends
         )
         return first, second
@@ -109,11 +107,11 @@ class Checker:
         """How many units, or cells of them, the box has."""
         return prod(self.question.attributes[place].measure(node.box[place]) for place in self.shared)
 
-    def bounded(self, node: Node, only: Sequence[int] | None = None) -> Pass:
+    def bounded(self, node: Node, only: Sequence[int] | None = None) -> Pass | Sum:
         """One pass over the box, for all who may be admitted there, or for some assignments."""
         if only is None:
             only = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
-        return Pass(self.net, self.shared, node.box, [self.moves[number] for number in only], node.known)
+        return self.net.bounded(node.box, only, node.known)
 
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
@@ -165,7 +163,7 @@ class Checker:
             if any(len(component) > 1 for component in self.components(possible)):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
         elif kind == "=" and len(claim) == 1:
-            if not possible or self.bounded(node).side == MAYBE:
+            if not possible or not self.bounded(node).same:
                 reject("a leaf is called one of one decision, and the bounds do not say so")
             self._fair(totals, mass, sure=compared)
             totals.somebody |= compared
@@ -193,34 +191,19 @@ class Checker:
             reject("a leaf names two as decided differently, and the bounds do not say so")
 
     def _evaluated(self, node: Node, sure: list[int], totals: Totals) -> None:
-        """Every unit of the box by itself; attributes of which nothing is read count at once."""
-        attributes, net = self.question.attributes, self.net
-        places = [p for p in self.shared if not net.idle[p] and node.box[p][0] != node.box[p][1]]
-        if any(attributes[place].real for place in places):
-            reject("a leaf is evaluated that has a range of reals")
-        if prod(attributes[place].measure(node.box[place]) for place in places) * len(sure) > MOST_EVALUATED:
+        """Every unit of the box by itself; those that nothing tells apart are one."""
+        cells = [self.net.cells(node.known, place, node.box[place]) for place in self.shared]
+        if prod(map(len, cells)) * len(sure) > MOST_EVALUATED:
             reject("a leaf is evaluated that has too many individuals")
         components = [component for component in self.components(sure) if len(component) > 1]
-        base = list(net.origin)
-        for place in self.shared:
-            if place not in places:
-                base = list(map(int.__add__, base, net.adds(place, node.box[place][0])))
-        each = self.mass(node) // prod(attributes[place].measure(node.box[place]) for place in places)
         if not components:
             return
         totals.somebody = True
-        for unit in product(*(range(node.box[p][0], node.box[p][1] + 1) for p in places)):
-            first = base
-            for place, position in zip(places, unit, strict=True):
-                first = list(map(int.__add__, first, net.adds(place, position)))
-            sides = [
-                {net.high(list(map(int.__add__, first, self.moves[number]))) for number in component}
-                for component in components
-            ]
-            if all(len(side) == 1 for side in sides):
-                self._fair(totals, each, sure=True)
+        for mass, high in self.net.units(node.known, node.box, cells, sure):
+            if all(len({high[number] for number in component}) == 1 for component in components):
+                self._fair(totals, mass, sure=True)
             else:
-                totals.unfair += each
+                totals.unfair += mass
 
 
 def _digits(text: str) -> int:

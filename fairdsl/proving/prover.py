@@ -7,13 +7,13 @@ boxes are chosen and split is this module's affair; it decides how much is prove
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from math import prod
 
 from fairdsl.clock import Deadline
-from fairdsl_verify.bounds import Bounds
+from fairdsl_verify.bounds import Pass
+from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, NO, YES, Condition
 from fairdsl_verify.tree import MOST_DEPTH, MOST_EVALUATED, Checker, Node
 
@@ -22,6 +22,9 @@ __all__ = ["Grown", "grow", "somebody"]
 #: Individuals that are evaluated one by one at most, in one leaf.
 _EVALUATED = min(64, MOST_EVALUATED)
 
+
+#: How deep tests are looked for below what a box has left of a tree.
+_LEVELS = 3
 
 #: Boxes that are looked at to find two who are compared.
 _LOOKED_AT = 2000
@@ -90,7 +93,7 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
         if (component := next((each for each in checker.components(sure) if len(each) > 1), None)) is not None:
             return [_point(checker, node, number) for number in _two(checker, component)]
         if any(admitted == MAYBE for admitted in node.admitted) and (cut := _by_condition(checker, node)) is not None:
-            waiting += reversed(checker.halves(node, *cut, []))
+            waiting += reversed(checker.halves(node, *cut, node.known))
     return []
 
 
@@ -124,7 +127,7 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
         grown.claim = "V"
         return ()
     found = checker.bounded(node)
-    if found.side != MAYBE:
+    if found.same:
         # Of a share it counts for more where it is known who is asked about.
         grown.claim = "="
         if sure == possible or checker.question.asks == "holds":
@@ -133,14 +136,14 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
         if (claim := _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure)) is not None:
             grown.claim = claim
             return ()
-        where = _by_influence(checker, node, found.influence)
+        where = _by_model(checker, node, found)
     else:
-        where = _by_condition(checker, node) or _by_influence(checker, node, found.influence)
+        where = _by_condition(checker, node) or _by_model(checker, node, found)
     if where is None or node.depth >= MOST_DEPTH:
         return ()
     place, at = where
-    keep = bool(checker.net.weights)
-    known: Bounds = found.bounds if keep else node.known
+    keep = isinstance(found, Pass) and len(found.bounds) > 1
+    known = found.bounds if keep else node.known
     grown.split = f"{'B' if keep else 'S'} {place} {at}"
     grown.below = Grown(), Grown()
     first, second = checker.halves(node, place, at, known)
@@ -149,13 +152,23 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
 
 def _evaluated(checker: Checker, node: Node, members: int) -> str | None:
     """Whether the box is small enough to evaluate everybody in it."""
-    places = [
-        place for place in checker.shared if not checker.net.idle[place] and node.box[place][0] != node.box[place][1]
-    ]
-    if any(checker.question.attributes[place].real for place in places):
-        return None
-    individuals = members * prod(checker.question.attributes[place].measure(node.box[place]) for place in places)
-    return "E" if individuals <= max(_EVALUATED, members) else None
+    most, individuals = max(_EVALUATED, members), members
+    for place in checker.shared:
+        individuals *= _cells(checker, node, place)
+        if individuals > most:
+            return None
+    return "E"
+
+
+def _cells(checker: Checker, node: Node, place: int) -> int:
+    """In how many parts the checker evaluates a range of an attribute; of reals it would take endlessly many."""
+    net, ends, attribute = checker.net, node.box[place], checker.question.attributes[place]
+    if isinstance(net, Forest):
+        cuts = {cut for tree in node.known[1] for cut in tree.cuts(place)}
+        return MOST_EVALUATED + 1 if cuts and attribute.real else len(cuts) + 1
+    if net.idle[place] or ends[0] == ends[1]:
+        return 1
+    return MOST_EVALUATED + 1 if attribute.real else attribute.measure(ends)
 
 
 def _unfair(checker: Checker, node: Node, sure: list[int]) -> str | None:
@@ -175,12 +188,45 @@ def _middle(checker: Checker, node: Node, place: int) -> tuple[int, int] | None:
     return (place, (low + high) // 2) if high - low > real else None
 
 
+def _by_model(checker: Checker, node: Node, found: Pass | Sum) -> tuple[int, int] | None:
+    if isinstance(found, Pass):
+        return _by_influence(checker, node, found.influence)
+    return _by_tests(checker, node, found.bounds[1])
+
+
+def _by_tests(checker: Checker, node: Node, trees: Sequence[Tree]) -> tuple[int, int] | None:
+    """The test of shared attributes whose outcome narrows the sum most, trees that what differs moves before others."""
+    differing = sum(1 << place for place in checker.question.differ)
+    gains: dict[tuple[int, int], float] = {}
+    for tree in trees:
+        level, weight = [tree], 4.0 if tree.reads & differing else 1.0
+        for _ in range(_LEVELS):
+            below: list[Tree] = []
+            for each in level:
+                if not each.reads:
+                    continue
+                if not differing >> each.place & 1:
+                    first, second = each.below
+                    gain = weight * (2 * (each.high - each.low) - (first.high - first.low) - (second.high - second.low))
+                    for cut in each.changes:
+                        gains[each.place, cut] = gains.get((each.place, cut), 0.0) + gain
+                below += each.below
+            level, weight = below, weight / 2
+    for place, cut in sorted(gains, key=lambda key: (-gains[key], key)):
+        low, high = node.box[place]
+        if not checker.question.attributes[place].real:
+            return place, cut - 1
+        if high - low > 1:
+            return place, cut - 1 if cut - 1 > low else cut
+    return None
+
+
 def _by_influence(checker: Checker, node: Node, influence: dict[int, int]) -> tuple[int, int] | None:
     """The attribute that moves the score most on the box."""
     for place in sorted(influence, key=lambda place: (-influence[place], place)):
         if place >= 0 and influence[place] and (cut := _middle(checker, node, place)) is not None:
             return cut
-    wide = [place for place in checker.shared if not checker.net.idle[place]]
+    wide = [place for place in checker.shared if isinstance(checker.net, Forest) or not checker.net.idle[place]]
     cuts = (_middle(checker, node, place) for place in sorted(wide, key=lambda p: node.box[p][0] - node.box[p][1]))
     return next(filter(None, cuts), None)
 

@@ -12,6 +12,7 @@ from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import ByThreshold, Deployed, Readout
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
+from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import FORMAT
 
 __all__ = ["Unproved", "question_of"]
@@ -24,8 +25,8 @@ class Unproved(Exception):  # noqa: N818 - an outcome, no error
     """The format has no proofs of such questions; the message says why."""
 
 
-def question_of(problem: Problem, sigmoid: bool) -> dict[str, Any]:
-    """The question, without claims; ``sigmoid``: the model's file ends in one. Raises Unproved."""
+def question_of(problem: Problem, graph: Graph) -> dict[str, Any]:
+    """The question about the model in a file's graph, without claims. Raises Unproved."""
     pair, model = problem.question, problem.model
     if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
         raise Unproved("only questions about pairs with the same decision have proofs so far")
@@ -46,7 +47,7 @@ def question_of(problem: Problem, sigmoid: bool) -> dict[str, Any]:
         "model": model.deployed.sha256,
         "attributes": [_attribute(attribute) for attribute in attributes],
         "reads": _reads(model.deployed, attributes),
-        "decides": _decides(model.deployed, sigmoid),
+        "decides": _decides(model.deployed, graph),
         "differ": list(pair.differ),
         "mode": "each" if pair.mode is Differ.EACH else "any",
         "where": _condition(problem.domain.where),
@@ -82,9 +83,15 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
             return {"name": attribute.name, "type": "real", "low": _number(low), "high": _number(high)}
 
 
-def _decides(deployed: Deployed, sigmoid: bool) -> dict[str, Any]:
+def _decides(deployed: Deployed, graph: Graph) -> dict[str, Any]:
+    trees = any(node.op == "TreeEnsembleClassifier" for node in graph.nodes)
+    if trees and deployed.readout is Readout.LABEL and deployed.output == graph.outputs[0]:
+        labels = deployed.labels or tuple(range(2))
+        if len(labels) == 2 and labels[1] is not None:
+            return {"of": "label", "relation": "=", "threshold": labels[1]}
     if deployed.readout is not Readout.SCORE or deployed.relation is None or deployed.threshold is None:
-        raise Unproved("only models with one score and a threshold have proofs so far")
+        raise Unproved("only one score with a threshold, and trees that choose one of two labels, have proofs")
+    sigmoid = any(node.op == "Sigmoid" for node in graph.nodes)
     if sigmoid and deployed.threshold != Fraction(1, 2):
         raise Unproved("probabilities that are compared with another number than 1/2 have no proofs so far")
     return {

@@ -20,7 +20,7 @@ from fairdsl.semantics import front_end
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 from fairdsl_verify import RejectedError
-from fairdsl_verify.onnx_file import network_of
+from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
 from fairdsl_verify.tree import Checker, Totals, follow, verdict_of
 
@@ -91,10 +91,10 @@ def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
     deployed = problem.model.deployed
     if deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
-    network = network_of(content_of(deployed.path))
-    asked = question_of(problem, network.sigmoid)
+    graph = Graph(content_of(deployed.path))
+    asked = question_of(problem, graph)
     nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
-    checker = Checker(Question({**asked, "claims": nothing}), network)
+    checker = Checker(Question({**asked, "claims": nothing}), graph)
     checker.question.compared = somebody(checker, deadline)
     tree = grow(checker, deadline)
     # What is claimed is what the checker comes to, going through the tree that is written.

@@ -1,0 +1,314 @@
+"""Trees: ensembles of ai.onnx.ml, read out of a model's graph, and bounds of their sum on boxes.
+
+The score is the sum of one leaf of every tree, in real arithmetic on the stored numbers. What onnxruntime makes of a
+classifier of two classes whose leaves all vote for one entry: the second class where the sum exceeds 1/2 if no vote is
+negative, and where it exceeds 0 otherwise.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise, product
+from math import ceil, floor, lcm, prod
+from typing import Any
+
+from fairdsl_verify import reject
+from fairdsl_verify.onnx_file import Graph, Node
+from fairdsl_verify.question import MAYBE, Box, Question, exact, items, place_of, side_of
+
+#: Lists of nodes, and of votes.
+_NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
+_VOTES = ("treeids", "nodeids", "ids", "weights")
+#: How a test comes out below the number that it compares with, at it, and above it.
+_MODES = {
+    "BRANCH_LEQ": (True, True, False),
+    "BRANCH_LT": (True, False, False),
+    "BRANCH_GTE": (False, True, True),
+    "BRANCH_GT": (False, False, True),
+    "BRANCH_EQ": (False, True, False),
+    "BRANCH_NEQ": (True, False, True),
+}
+
+
+class Tree:
+    """A tree, or what a box has left of one: a leaf, or what is below a test of one attribute.
+
+    The test's outcome changes at the positions ``changes``: ``below[0]`` stands before the first of them, ``below[1]``
+    before the second one, then ``below[0]`` again. The sum lies from ``low`` to ``high``; of ``reads`` bit i is set
+    where attribute i is tested.
+    """
+
+    __slots__ = ("below", "changes", "high", "low", "place", "reads")
+
+    def __init__(self, low: int, high: int, reads: int, place: int, changes: Sequence[int], below: Sequence[Tree]):
+        self.low, self.high, self.reads = low, high, reads
+        self.place, self.changes, self.below = place, changes, below
+
+    @staticmethod
+    def of(place: int, changes: Sequence[int], below: tuple[Tree, Tree]) -> Tree:
+        """The tree of a test; where it does not matter how the test comes out, there is none."""
+        low, high = min(below[0].low, below[1].low), max(below[0].high, below[1].high)
+        if low == high:
+            return Tree(low, high, 0, -1, (), ())
+        return Tree(low, high, below[0].reads | below[1].reads | 1 << place, place, changes, below)
+
+    def within(self, place: int, low: int, high: int) -> Tree:
+        """What is left where an attribute has positions from ``low`` to ``high``; of reals, any value between."""
+        if not self.reads >> place & 1:
+            return self
+        if self.place == place:
+            before = bisect_right(self.changes, low)
+            if before == bisect_right(self.changes, high):
+                return self.below[before & 1].within(place, low, high)
+        first, second = (each.within(place, low, high) for each in self.below)
+        if first is self.below[0] and second is self.below[1]:
+            return self
+        return Tree.of(self.place, self.changes, (first, second))
+
+    def cuts(self, place: int) -> Iterator[int]:
+        """Where some test of an attribute changes."""
+        if self.reads >> place & 1:
+            if self.place == place:
+                yield from self.changes
+            for each in self.below:
+                yield from each.cuts(place)
+
+    def at(self, point: Sequence[int]) -> int:
+        """The leaf of somebody, given by positions."""
+        tree = self
+        while tree.reads:
+            tree = tree.below[bisect_right(tree.changes, point[tree.place]) & 1]
+        return tree.low
+
+
+#: What a box has left of an ensemble: the sum of the trees of which one leaf is left, and the others.
+Known = tuple[int, tuple[Tree, ...]]
+
+
+@dataclass
+class Sum:
+    """What one look at a box comes to: which side the sum is on; whether nothing that differs matters to it."""
+
+    side: int
+    same: bool
+    bounds: Known
+    influence: dict[int, int] = field(default_factory=dict)
+
+
+class Forest:
+    """The ensemble that a question and a model's file come to: the sum less what it is compared with."""
+
+    def __init__(self, question: Question, graph: Graph) -> None:
+        node = next(each for each in graph.nodes if each.domain == "ai.onnx.ml")
+        if _back(graph, node.inputs[0], 1) != graph.input or _back(graph, graph.outputs[0], 7) != node.outputs[0]:
+            reject("the model is more than trees: between its input, them and its first output stands something else")
+        if node.op == "TreeEnsembleClassifier":
+            self.zero_is_low, constant = True, -_threshold_of_label(node, question)
+            lists = {name: node.listed(f"class_{name}") for name in _VOTES}
+        elif node.op == "TreeEnsembleRegressor":
+            self.zero_is_low, constant = question.relation in (">", "<="), -_threshold_of_score(node, question)
+            lists = {name: node.listed(f"target_{name}") for name in _VOTES}
+        else:
+            reject(f"this program does not know the operator `{node.op}`")
+        for ignored in ("nodes_hitrates", "nodes_missing_value_tracks_true"):  # nothing is missing
+            node.attributes.pop(ignored, None)
+        share = Fraction(1)
+        roots = _Nodes(node, question, lists)
+        if node.op == "TreeEnsembleRegressor":
+            match node.text("aggregate_function", "SUM"):
+                case "AVERAGE":
+                    share = Fraction(1, len(roots.first))
+                case "SUM":
+                    pass
+                case other:
+                    reject(f"the trees are put together by {other}")
+        node.all_seen()
+        votes = [vote * share for vote in roots.votes.values()]
+        scale = lcm(constant.denominator, *(vote.denominator for vote in votes))
+        self.constant = int(constant * scale)
+        self.question = question
+        self.start = self._kept(self.constant, roots.trees(share * scale))
+        for place, attribute in enumerate(question.attributes):
+            self.start = self.narrowed(self.start, place, (0, attribute.size - 1))
+        self._differing = sum(1 << place for place in question.differ)
+
+    @staticmethod
+    def _kept(constant: int, trees: Iterable[Tree]) -> Known:
+        kept = []
+        for tree in trees:
+            if tree.reads:
+                kept.append(tree)
+            else:
+                constant += tree.low
+        return constant, tuple(kept)
+
+    def narrowed(self, known: Known, place: int, ends: tuple[int, int]) -> Known:
+        """What is left where an attribute has these positions."""
+        constant, trees = known
+        return self._kept(constant, (tree.within(place, *ends) for tree in trees))
+
+    def bounded(self, box: Box, only: Sequence[int], known: Known) -> Sum:
+        """The sum's side for some assignments of what differs, tree by tree; ``known`` is what the box has left."""
+        low, trees = known
+        high, moved = low, []
+        for tree in trees:
+            if tree.reads & self._differing:
+                moved.append(tree)
+            else:
+                low, high = low + tree.low, high + tree.high
+        found = []
+        for number in only if moved else only[:1]:
+            under = over = 0
+            for tree in moved:
+                for place, at in zip(self.question.differ, self.question.assignments[number], strict=True):
+                    tree = tree.within(place, at, at)
+                under, over = under + tree.low, over + tree.high
+            found.append(side_of(low + under, high + over, zero_is_low=self.zero_is_low))
+        side = found[0] if len(set(found)) == 1 else MAYBE
+        return Sum(side, side != MAYBE or not moved, known)
+
+    def cells(self, known: Known, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
+        """Positions that stand for all, each with the measure of those who are alike."""
+        attribute = self.question.attributes[place]
+        low, high = ends
+        cuts = {cut for tree in known[1] for cut in tree.cuts(place) if low < cut <= high}
+        if cuts and attribute.real:
+            reject("a leaf is evaluated that has a range of reals")
+        starts = sorted({low, *cuts})
+        return [(at, attribute.measure((at, to - 1))) for at, to in pairwise([*starts, high + 1])]
+
+    def units(
+        self, known: Known, box: Box, cells: Sequence[Sequence[tuple[int, int]]], members: Sequence[int]
+    ) -> Iterator[tuple[int, dict[int, bool]]]:
+        """Each unit of a box, by the cells of what is shared: its measure, and who is on the upper side."""
+        constant, trees = known
+        point = [0] * len(box)
+        for unit in product(*cells):
+            for place, (at, _) in zip(self.question.shared, unit, strict=True):
+                point[place] = at
+            sides = {}
+            for number in members:
+                for place, at in zip(self.question.differ, self.question.assignments[number], strict=True):
+                    point[place] = at
+                total = constant + sum(tree.at(point) for tree in trees)
+                sides[number] = total > 0 or (total == 0 and not self.zero_is_low)
+            yield prod(size for _, size in unit), sides
+
+
+def _back(graph: Graph, name: str, kind: int) -> str:
+    """The tensor that a name is, behind Identity and Cast to a data type; nodes are listed in order."""
+    for node in reversed(graph.nodes):
+        if name in node.outputs and node.domain == "ai.onnx" and node.op in ("Identity", "Cast"):
+            if node.op == "Cast" and node.integer("to", 0) != kind:
+                reject("a `Cast` to another type than trees read and write")
+            node.all_seen()
+            name = node.inputs[0]
+    return name
+
+
+def _threshold_of_label(node: Node, question: Question) -> Fraction:
+    """What the sum has to exceed for the second class; the question asks for one of the two labels."""
+    node.text("post_transform", "NONE")  # the label is chosen before
+    labels = [*node.listed("classlabels_int64s"), *node.listed("classlabels_strings")]
+    if question.of != "label" or len(set(labels)) != 2 or len(labels) != 2 or question.threshold not in labels:
+        reject("the file's trees choose one of two labels, and the question asks for another one, or for a score")
+    weights = node.listed("class_weights", keep=True)
+    base = node.listed("base_values")
+    if len(base) > 1:
+        reject("the trees have several base values")
+    return Fraction(0 if any(weight < 0 for weight in weights) else 1, 2) - sum(base, Fraction(0))
+
+
+def _threshold_of_score(node: Node, question: Question) -> Fraction:
+    base = node.listed("base_values")
+    if question.of != "score" or node.integer("n_targets", 1) != 1 or len(base) > 1:
+        reject("the file's trees compute one score, and the question asks for a label, or they compute several")
+    if node.text("post_transform", "NONE") != "NONE":
+        reject("the trees' sum is transformed")
+    return Fraction(question.threshold) - sum(base, Fraction(0))
+
+
+class _Nodes:
+    """The lists of nodes and votes; each tree's first node is its root, and each leaf votes once, for one entry."""
+
+    def __init__(self, node: Node, question: Question, votes: dict[str, list[Any]]) -> None:
+        lists = [node.listed(f"nodes_{name}") for name in _NODES]
+        if len({len(each) for each in lists}) != 1 or len({len(each) for each in votes.values()}) != 1:
+            reject("the trees' lists are of different lengths")
+        self.nodes: dict[tuple[int, int], tuple[Any, ...]] = {}
+        self.first: dict[int, int] = {}
+        for tree, number, *rest in zip(*lists, strict=True):
+            if (tree, number) in self.nodes:
+                reject("a tree has two nodes of one number")
+            self.nodes[tree, number] = tuple(rest)
+            self.first.setdefault(tree, number)
+        self.votes: dict[tuple[int, int], Fraction] = {}
+        for tree, number, entry, weight in zip(*(votes[name] for name in _VOTES), strict=True):
+            if entry != 0 or (tree, number) in self.votes:
+                reject("a leaf votes twice, or for another entry than the first one")
+            self.votes[tree, number] = weight
+        leaves = {key for key, (_, mode, *_) in self.nodes.items() if mode == "LEAF"}
+        if set(self.votes) != leaves:
+            reject("a leaf does not vote, or what votes is not a leaf")
+        self._left = set(self.nodes)
+        self._columns = [_Column(question, read) for read in question.reads]
+
+    def trees(self, share: Fraction) -> list[Tree]:
+        """The trees, with votes that are ``share`` of those in the file; every node belongs to one place."""
+        found = [self._tree((tree, number), share) for tree, number in self.first.items()]
+        if self._left:
+            reject("a node of the trees cannot be reached")
+        return found
+
+    def _tree(self, key: tuple[int, int], share: Fraction) -> Tree:
+        if key not in self._left:
+            reject("a node of the trees stands at two places, or nowhere")
+        self._left.remove(key)
+        column, mode, value, yes, no = self.nodes[key]
+        if mode == "LEAF":
+            vote = int(self.votes[key] * share)
+            return Tree(vote, vote, 0, -1, (), ())
+        if mode not in _MODES or not 0 <= column < len(self._columns):
+            reject(f"the trees branch by {mode}, or by a column that the question does not fill")
+        place, first, changes = self._columns[column].test(_MODES[mode], value)
+        below = self._tree((key[0], yes), share), self._tree((key[0], no), share)
+        return Tree.of(place, changes, below if first else below[::-1])
+
+
+class _Column:
+    """A column that trees test: what it is of one attribute."""
+
+    def __init__(self, question: Question, read: dict[str, Any]) -> None:
+        terms, tables = items(read["terms"], "`terms`"), items(read["tables"], "`tables`")
+        if len(terms) + len(tables) > 1:
+            reject("a column of the trees is read off several attributes")
+        self.constant, self.factor = exact(read["constant"], "a column's constant"), Fraction(0)
+        self.place, self.listed = 0, None
+        for item in terms:
+            self.place, self.factor = place_of(items(item, "a term"), question.attributes), exact(item[1], "a factor")
+        attribute = self.attribute = question.attributes[self.place] if terms else None
+        for item in tables:
+            self.place = place_of(items(item, "a table"), question.attributes)
+            self.listed = [self.constant + exact(entry, "an entry") for entry in items(item[1], "a table")]
+            if question.attributes[self.place].real or len(self.listed) != question.attributes[self.place].size:
+                reject("a table does not have one entry for each value of its attribute")
+        if attribute is not None and attribute.values is not None:
+            self.listed = [self.constant + self.factor * value for value in attribute.values]
+
+    def test(self, outcomes: tuple[bool, bool, bool], value: Fraction) -> tuple[int, bool, tuple[int, ...]]:
+        """The attribute, whether the test holds at first, and the positions at which that changes."""
+        if self.listed is not None:
+            held = [outcomes[1 + (entry > value) - (entry < value)] for entry in self.listed]
+            changes = tuple(at for at, (one, two) in enumerate(pairwise(held), 1) if one != two)
+            return self.place, held[0], changes
+        if not self.factor or self.attribute is None:
+            return 0, outcomes[1 + (self.constant > value) - (self.constant < value)], ()
+        # The position at which the column is the value: from `at` on it is there or beyond it, from `after` on beyond.
+        exactly = ((value - self.constant) / self.factor - self.attribute.start) / self.attribute.step
+        at, after = ceil(exactly), floor(exactly) + 1
+        before, equal, beyond = outcomes if self.factor > 0 else outcomes[::-1]
+        changes = tuple(p for p, one, two in ((at, before, equal), (after, equal, beyond)) if one != two)
+        return self.place, before, changes

@@ -1,0 +1,227 @@
+"""Proofs about trees: all of the share is proved, whatever modes, classes and orders of nodes the file has."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from fairdsl.backends.contract import Silent
+from fairdsl.proving import Proved, prove_spec
+from fairdsl_verify import RejectedError
+from fairdsl_verify.command import check
+from fairdsl_verify.question import Question
+from fairdsl_verify.tree import Checker
+from tests.models.tree_files import MODES, Branch, Leaf, Tree, classifier, regressor, sums, tree_file
+
+SPEC = """fair 1
+audit "proved"
+domain Person {{
+  age : integer 0 .. 9
+  sex : category {{ f = 1, m = 3 }}
+  job : category {{ clerk = 0, cook = 2, smith = 3 }}
+  where age >= 1 or job != cook
+}}
+protected sex, job
+model m : Person -> {{ no, yes }}
+  from "m.onnx"
+  reads age, sex, job
+  yes when {when}
+  favourable yes
+property share {{ compare a, b : Person differ in sex measure fair_share }}
+property any {{ compare a, b : Person differ in any sex, job among age >= 2 measure fair_share }}
+property each {{ compare a, b : Person differ in each sex, job measure fair_share }}
+property calm {{ compare a, b : Person differ in sex among age <= 4 require same decision }}
+"""
+
+
+def random_tree(rng: random.Random, depth: int, vote: Callable[[], float]) -> Tree:
+    if not depth or rng.random() < 0.15:
+        return Leaf(((0, vote()),))
+    feature = rng.choice((0, 0, 1, 2))
+    # All modes meet numbers that are values, numbers between them, and numbers beyond.
+    threshold = rng.randint(-2, 20 if feature == 0 else 7) / 2
+    below = [random_tree(rng, depth - 1, vote) for _ in range(2)]
+    return Branch(rng.choice(list(MODES)), feature, threshold, *below)
+
+
+def forest_file(rng: random.Random, path: Path) -> tuple[str, Callable[[Sequence[int]], bool]]:
+    """A random ensemble; how the spec reads it, and the decision by the definition."""
+    kind = rng.choice(("votes", "signs", "score", "average"))
+    vote = (lambda: rng.randint(0, 4) / 8) if kind == "votes" else (lambda: rng.randint(-4, 4) / 4)
+    forest = [random_tree(rng, 3, vote) for _ in range(rng.randint(1, 4))]
+    base = rng.choice(([], [rng.randint(-4, 4) / 8]))
+    settings: dict[str, Any] = {"base_values": base} if base else {}
+
+    def total(row: Sequence[int]) -> Fraction:
+        return sums(forest, [Fraction(each) for each in row], 1)[0]
+
+    added = Fraction(base[0]) if base else Fraction(0)
+    if kind in ("votes", "signs"):
+        node = classifier(forest, **settings)
+        onnx.save(tree_file([node]), path)
+        weights = next(a for a in node.attribute if a.name == "class_weights").floats
+        limit = Fraction(0) if min(weights) < 0 else Fraction(1, 2)
+        return "class = 1", lambda row: total(row) + added > limit
+    divisor = len(forest) if kind == "average" else 1
+    settings |= {"aggregate_function": "AVERAGE"} if kind == "average" else {}
+    onnx.save(tree_file([regressor(forest, result="scores", **settings)], outputs=["scores"]), path)
+    return "score >= 1/4", lambda row: total(row) / divisor + added >= Fraction(1, 4)
+
+
+def prove(folder: Path, when: str, seconds: float = 60) -> tuple[Proved, ...]:
+    (folder / "p.fair").write_text(SPEC.format(when=when))
+    return prove_spec(
+        str(folder / "p.fair"), str(folder), models={}, data={}, seconds=seconds, observer=Silent(), properties=()
+    )
+
+
+def brute(of: str, decide: Callable[[Sequence[int]], bool]) -> tuple[Fraction, Fraction]:
+    """The shares of fair and unfair units, by the definition."""
+    people = [p for p in product(range(10), (1, 3), (0, 2, 3)) if p[0] >= 1 or p[2] != 2]
+    people = [p for p in people if {"any": p[0] >= 2, "calm": p[0] <= 4}.get(of, True)]
+    units: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for person in people:
+        units.setdefault((person[0],) if of in ("any", "each") else (person[0], person[2]), []).append(person)
+    fair = unfair = 0
+    for members in units.values():
+        pairs = [(a, b) for a, b in combinations(members, 2) if of != "each" or (a[1] != b[1] and a[2] != b[2])]
+        bad = any(decide(a) != decide(b) for a, b in pairs)
+        fair, unfair = fair + (not bad), unfair + bad
+    return Fraction(fair, fair + unfair), Fraction(unfair, fair + unfair)
+
+
+def held(folder: Path, seed: int) -> None:
+    folder.mkdir()
+    when, decide = forest_file(random.Random(seed), folder / "m.onnx")
+    for each in prove(folder, when):
+        assert each.path is not None, each.said
+        fair, unfair = brute(each.property, decide)
+        checked = check(Path(each.path), folder / "m.onnx")
+        assert checked.follows
+        if each.property != "calm":
+            assert (checked.totals.certified, checked.totals.falsified) == (fair, unfair), (seed, each.property)
+        else:
+            assert checked.totals.holds == (unfair == 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_of_the_share_is_proved(tmp_path: Path, seed: int) -> None:
+    held(tmp_path / "one", seed)
+
+
+@pytest.mark.slow
+def test_other_trees(tmp_path: Path) -> None:
+    for seed in range(4, 150):
+        held(tmp_path / str(seed), seed)
+
+
+def question(of: str = "label", threshold: Any = 1) -> dict[str, Any]:
+    read = [{"constant": 0, "terms": [[place, 1]], "tables": []} for place in range(3)]
+    relation = "=" if of == "label" else ">"
+    return {
+        "format": "fairdsl.proof/1",
+        "property": "p",
+        "model": "",
+        "attributes": [{"name": f"x{i}", "type": "integer", "low": 0, "high": 3} for i in range(3)],
+        "reads": read,
+        "decides": {"of": of, "relation": relation, "threshold": threshold},
+        "differ": [2],
+        "mode": "any",
+        "where": ["and"],
+        "target": ["and"],
+        "asks": "share",
+        "claims": {"certified": 0, "falsified": 0, "holds": False, "compared": []},
+    }
+
+
+def opened(node: Any, asked: dict[str, Any], *others: Any) -> Checker:
+    from fairdsl_verify.onnx_file import Graph
+
+    outputs = ["label"] if node.op_type == "TreeEnsembleClassifier" else ["y"]
+    content = tree_file([node, *others], outputs=outputs).SerializeToString()
+    return Checker(Question(asked), Graph(content))
+
+
+STUMP: Tree = Branch("BRANCH_LEQ", 0, 1.5, Leaf(((0, 1.0),)), Leaf(((0, -1.0),)))
+
+
+def changed(name: str, value: Any, node: Any = None) -> Any:
+    node = classifier([STUMP]) if node is None else node
+    kept = [each for each in node.attribute if each.name != name]
+    del node.attribute[:]
+    node.attribute.extend([*kept, helper.make_attribute(name, value)])
+    return node
+
+
+@pytest.mark.parametrize(
+    ("node", "why"),
+    [
+        (changed("nodes_truenodeids", [0, 0, 0]), "stands at two places"),
+        (changed("nodes_falsenodeids", [1, 0, 0]), "stands at two places"),
+        (changed("nodes_falsenodeids", [7, 0, 0]), "or nowhere"),
+        (changed("nodes_nodeids", [0, 1, 1]), "two nodes of one number"),
+        (changed("nodes_modes", ["LEAF", "LEAF", "LEAF"]), "does not vote"),
+        (changed("nodes_modes", ["BRANCH_MEMBER", "LEAF", "LEAF"]), "branch by"),
+        (changed("nodes_featureids", [3, 0, 0]), "does not fill"),
+        (changed("nodes_values", [1.5, 0.0]), "different lengths"),
+        (changed("nodes_values", [float("nan"), 0.0, 0.0]), "not a number"),
+        (changed("class_ids", [0, 1]), "another entry"),
+        (changed("classlabels_int64s", [0, 1, 2]), "two labels"),
+        (changed("classlabels_int64s", [1, 1]), "two labels"),
+        (changed("something", [1]), "`something`"),
+        (regressor([STUMP]), "one score"),
+        (classifier([STUMP], source="z"), "something else"),
+    ],
+)
+def test_trees_that_are_not_followed(node: Any, why: str) -> None:
+    with pytest.raises(RejectedError, match=why):
+        opened(node, question())
+
+
+def test_other_questions_about_trees_are_rejected() -> None:
+    assert opened(classifier([STUMP]), question()).net.zero_is_low
+    for asked in (question("score", 0), question(threshold=7), question(threshold="1"), question("probability", "1/2")):
+        with pytest.raises(RejectedError):
+            opened(classifier([STUMP]), asked)
+    for settings in ({"post_transform": "LOGISTIC"}, {"aggregate_function": "MAX"}, {"n_targets": 2}):
+        with pytest.raises(RejectedError):
+            opened(regressor([STUMP], **settings), question("score", 0))
+    several = question()
+    several["reads"][0]["terms"] = [[0, 1], [1, 1]]
+    with pytest.raises(RejectedError, match="several attributes"):
+        opened(classifier([STUMP]), several)
+
+
+def test_what_stands_behind_the_label() -> None:
+    """Identity and a cast to the labels' own type are passed through; whatever else the output is made of is not."""
+    node = classifier([STUMP])
+    node.output[0] = "raw"
+    for to, fits in ((TensorProto.INT64, True), (TensorProto.FLOAT, False)):
+        after = [helper.make_node("Identity", ["raw"], ["l"]), helper.make_node("Cast", ["l"], ["label"], to=to)]
+        if fits:
+            opened(node, question(), *after)
+        else:
+            with pytest.raises(RejectedError, match="another type"):
+                opened(node, question(), *after)
+    with pytest.raises(RejectedError, match="more than trees"):
+        opened(node, question(), helper.make_node("Neg", ["raw"], ["label"]))
+
+
+def test_zeros_in_reals(tmp_path: Path) -> None:
+    """Of reals a test leaves one cell open, and a box that touches a threshold is on neither side of it."""
+    asked = question()
+    asked["attributes"][0] = {"name": "x0", "type": "real", "low": 0, "high": 3}
+    net = opened(classifier([STUMP]), asked).net
+    middle = 1 << 19  # 1.5, which the test holds at
+    (tree,) = net.start[1]
+    assert (tree.within(0, 0, middle).high, tree.within(0, middle + 1, 1 << 20).low) == (1, -1)
+    assert np.ptp([tree.within(0, middle, 1 << 20).low, tree.within(0, middle, 1 << 20).high]) == 2
