@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import product
-from math import lcm, prod
+from math import lcm
 from operator import mul
 
 from fairdsl_verify import reject
@@ -39,7 +38,8 @@ class Integers:
         #: Whether a score of exactly the threshold is on the lower side.
         self.zero_is_low = question.relation in (">", "<=")
         origin, steps, tables = self._first(question, layers[0])
-        scale = lcm(*(value.denominator for row in _rows(origin, steps, tables) for value in row))
+        rows = [origin, *(step or [] for step in steps), *(row for table in tables for row in table or [])]
+        scale = lcm(*(value.denominator for row in rows for value in row))
         self.origin = [int(value * scale) for value in origin]
         self.steps = [None if row is None else [int(value * scale) for value in row] for row in steps]
         self.tables = [None if rows is None else [[int(v * scale) for v in row] for row in rows] for rows in tables]
@@ -60,12 +60,8 @@ class Integers:
             self.biases.append([int(value * scale) for value in layer.bias])
         #: What is known of the whole domain.
         self.start: Bounds = []
-        self.question, self.moves = question, []
-        for assignment in question.assignments:
-            move = [0] * len(self.origin)
-            for place, position in zip(question.differ, assignment, strict=True):
-                move = list(map(int.__add__, move, self.adds(place, position)))
-            self.moves.append(move)
+        self.question, nothing = question, [0] * len(self.origin)
+        self.moves = [self.adds(nothing, zip(question.differ, each, strict=True)) for each in question.assignments]
 
     @staticmethod
     def _first(
@@ -108,14 +104,17 @@ class Integers:
             tables.append(rows)
         return origin, steps, tables
 
-    def adds(self, place: int, position: int) -> list[int]:
-        """What an attribute adds to the first layer at a position."""
-        table, step = self.tables[place], self.steps[place]
-        return table[position] if table is not None else [position * each for each in step or []]
+    def adds(self, base: Sequence[int], at: Iterable[tuple[int, int]]) -> list[int]:
+        """The first layer from a base on, with what attributes add at their positions."""
+        added = []
+        for place, position in at:
+            table, step = self.tables[place], self.steps[place]
+            added.append(table[position] if table is not None else [position * each for each in step or []])
+        return list(map(sum, zip(base, *added, strict=True)))
 
-    def high(self, first: Sequence[int]) -> bool:
-        """On which side of the threshold an individual with this first layer is."""
-        values = list(first)
+    def high(self, known: Bounds, point: Sequence[int]) -> bool:
+        """On which side of the threshold an individual is."""
+        values = self.adds(self.origin, enumerate(point))
         for rows, biases in zip(self.weights, self.biases, strict=True):
             below = [value if value > 0 else 0 for value in values]
             values = [sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)]
@@ -137,34 +136,6 @@ class Integers:
         if attribute.real:
             reject("a leaf is evaluated that has a range of reals")
         return [(position, 1) for position in range(ends[0], ends[1] + 1)]
-
-    def units(
-        self, known: Bounds, box: Box, cells: Sequence[Sequence[tuple[int, int]]], members: Sequence[int]
-    ) -> Iterator[tuple[int, dict[int, bool]]]:
-        """Each unit of a box, by the cells of what is shared: its measure, and who is on the upper side."""
-        base, several = self.origin, []
-        for place, found in zip(self.question.shared, cells, strict=True):
-            if len(found) == 1:
-                base = list(map(int.__add__, base, self.adds(place, found[0][0])))
-            else:
-                several.append(place)
-        each = prod(found[0][1] for found in cells)
-        for unit in product(*(found for found in cells if len(found) > 1)):
-            first = base
-            for place, (position, _) in zip(several, unit, strict=True):
-                first = list(map(int.__add__, first, self.adds(place, position)))
-            sides = {number: self.high(list(map(int.__add__, first, self.moves[number]))) for number in members}
-            yield each, sides
-
-
-def _rows(
-    origin: list[Fraction], steps: Sequence[list[Fraction] | None], tables: Sequence[list[list[Fraction]] | None]
-) -> Iterator[list[Fraction]]:
-    yield origin
-    for step in steps:
-        yield step or []
-    for table in tables:
-        yield from table or []
 
 
 #: Lower and upper bounds of the units of each layer.
@@ -199,7 +170,7 @@ class Pass:
             low, high = box[place]
             step, table = net.steps[place], net.tables[place]
             if low == high or net.idle[place]:
-                self._fixed = list(map(int.__add__, self._fixed, net.adds(place, low)))
+                self._fixed = net.adds(self._fixed, [(place, low)])
             elif step is not None:
                 self._linear.append((step, low, high))
                 self._ranges.append(place)

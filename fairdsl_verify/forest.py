@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise, product
-from math import ceil, floor, lcm, prod
+from itertools import pairwise
+from math import ceil, floor, lcm
 from typing import Any
 
 from fairdsl_verify import reject
@@ -180,22 +180,10 @@ class Forest:
         starts = sorted({low, *cuts})
         return [(at, attribute.measure((at, to - 1))) for at, to in pairwise([*starts, high + 1])]
 
-    def units(
-        self, known: Known, box: Box, cells: Sequence[Sequence[tuple[int, int]]], members: Sequence[int]
-    ) -> Iterator[tuple[int, dict[int, bool]]]:
-        """Each unit of a box, by the cells of what is shared: its measure, and who is on the upper side."""
-        constant, trees = known
-        point = [0] * len(box)
-        for unit in product(*cells):
-            for place, (at, _) in zip(self.question.shared, unit, strict=True):
-                point[place] = at
-            sides = {}
-            for number in members:
-                for place, at in zip(self.question.differ, self.question.assignments[number], strict=True):
-                    point[place] = at
-                total = constant + sum(tree.at(point) for tree in trees)
-                sides[number] = total > 0 or (total == 0 and not self.zero_is_low)
-            yield prod(size for _, size in unit), sides
+    def high(self, known: Known, point: Sequence[int]) -> bool:
+        """On which side an individual of the box is."""
+        total = known[0] + sum(tree.at(point) for tree in known[1])
+        return total > 0 or (total == 0 and not self.zero_is_low)
 
 
 def _back(graph: Graph, name: str, kind: int) -> str:

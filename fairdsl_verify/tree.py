@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -199,7 +200,15 @@ class Checker:
         if not components:
             return
         totals.somebody = True
-        for mass, high in self.net.units(node.known, node.box, cells, sure):
+        point = [0] * len(node.box)
+        for unit in product(*cells):
+            for place, (position, _) in zip(self.shared, unit, strict=True):
+                point[place] = position
+            mass, high = prod(size for _, size in unit), {}
+            for number in sure:
+                for place, position in zip(self.question.differ, self.assignments[number], strict=True):
+                    point[place] = position
+                high[number] = self.net.high(node.known, point)
             if all(len({high[number] for number in component}) == 1 for component in components):
                 self._fair(totals, mass, sure=True)
             else:
