@@ -20,6 +20,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
 from fairdsl.lsp.names import Mention, Names, mentions_in
 from fairdsl.lsp.places import Places
 from fairdsl.semantics.front_end import ReadSpec, read_spec
+from fairdsl.semantics.remembered import Remembered
 from fairdsl.source import Span
 from fairdsl.source.reading import content_of, holding, named_in, root_of
 from fairdsl.syntax import tree
@@ -106,6 +107,8 @@ class Desk:
     opened: dict[str, Open] = field(default_factory=dict)
     _seen: dict[str, Seen] = field(default_factory=dict)
     _places: dict[str, tuple[str, Places]] = field(default_factory=dict)
+    #: What was found of earlier versions of the specs that are open, from which new versions are known sooner.
+    _known: dict[str, Remembered] = field(default_factory=dict)
 
     # ---- texts -----------------------------------------------------------------------------------
 
@@ -119,6 +122,7 @@ class Desk:
         """Its file takes its place again."""
         path = path_of(uri)
         self.opened.pop(path, None)
+        self._known.pop(path, None)
         self.forget(path)
 
     def forget(self, path: str) -> None:
@@ -176,7 +180,8 @@ class Desk:
         if path not in self._seen:
             held = {other: text.encode("utf-8", "surrogatepass") for other, text in self.held(path).items()}
             with holding(held):
-                self._seen[path] = _see(path)
+                known = self._known.setdefault(path, Remembered()) if path in self.opened else None
+                self._seen[path] = _see(path, known)
         return self._seen[path]
 
     def users_of(self, path: str) -> Iterator[Seen]:
@@ -210,11 +215,11 @@ class Desk:
                         yield str(Path(folder) / name)
 
 
-def _see(path: str) -> Seen:
+def _see(path: str, known: Remembered | None) -> Seen:
     """What `fairdsl lint` says of the spec, and what it was found in."""
     files = {path}
     try:
-        read = read_spec(path)
+        read = read_spec(path, known=known)
     except DiagnosticError as error:
         return Seen(path, None, error.diagnostics, frozenset(files))
     findings = list(read.findings)

@@ -26,9 +26,9 @@ from fairdsl.semantics.models import check_model
 from fairdsl.semantics.paths import Edges
 from fairdsl.semantics.populations import DistributionScope, check_distribution, check_graph
 from fairdsl.semantics.properties import PropertyScope, check_property
+from fairdsl.semantics.remembered import Remembered, World
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.usage import report_unused
-from fairdsl.semantics.walk import walk
 from fairdsl.semantics.wellformed import check_domain_is_inhabited
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -52,21 +52,28 @@ V = TypeVar("V")
 _OF_ABSENCE = frozenset({"E0202", "E0203", "E0205", "E0207", "E0208", "E0212", "E0213", "E0406", "E0412", "E0416"})
 
 
-def check_spec(loaded: LoadedSpec, reporter: Reporter, parameters: Mapping[str, str] | None = None) -> CheckedSpec:
+def check_spec(
+    loaded: LoadedSpec,
+    reporter: Reporter,
+    parameters: Mapping[str, str] | None = None,
+    known: Remembered | None = None,
+) -> CheckedSpec:
     """The checked spec, with the numbers given for its ``parameters`` in place of its own.
 
-    Properties with errors are left out of it and reported.
+    Properties with errors are left out of it and reported. ``known`` is what was found of earlier versions of it.
     """
-    before = Reporter()
-    expanded = expand(loaded, parameters or {}, before)
+    before, known = Reporter(), known or Remembered()
+    expanded = expand(loaded, parameters or {}, before, known)
     reporter.extend(before)
     complete = loaded.complete and expanded.complete
     own = Reporter()
-    checker = _SpecChecker(expanded, complete, own)
-    checker.declarations()
-    properties = checker.properties()
+    _check_calls(expanded, known, own)
+    checker, world = _with_declarations(expanded, complete, own)
+    properties = checker.properties(world)
     if not (own.has_errors or before.has_errors) and complete:
-        own.extend(report_unused(loaded.main, properties, [each.node for each in expanded.instances]))
+        own.extend(report_unused(loaded.main, properties, [each.node for each in expanded.instances], known.below))
+    world.sweep()
+    known.sweep()
     reporter.extend(expanded.explained(finding) for finding in own if complete or finding.code not in _OF_ABSENCE)
     audit = loaded.main.audit
     return CheckedSpec(
@@ -86,12 +93,42 @@ def check_spec(loaded: LoadedSpec, reporter: Reporter, parameters: Mapping[str, 
     )
 
 
+def _with_declarations(expanded: Expanded, complete: bool, reporter: Reporter) -> tuple[_SpecChecker, World]:
+    """All but the properties, checked unless that was done, and the world that the properties are checked in."""
+    compared = frozenset(
+        clause.name.text
+        for instance in expanded.instances
+        for clause in instance.node.clauses
+        if isinstance(clause, tree.ApartClause)
+    )
+    world = expanded.world.under((compared, complete))
+    if world.declared is None:
+        own = Reporter()
+        first = _SpecChecker(expanded, complete, compared, own)
+        first.declarations()
+        world.declared = first, tuple(own)
+    first, findings = world.declared
+    reporter.extend(findings)
+    return replace(first, expanded=expanded, reporter=reporter, variants={}), world
+
+
+def _check_calls(expanded: Expanded, known: Remembered, reporter: Reporter) -> None:
+    """Conditions in parentheses are those of rates: behind anything else they would look as if in force."""
+    everything = known.below((*expanded.items, *(instance.node for instance in expanded.instances)))
+    for call in (node for node in everything if isinstance(node, tree.Call)):
+        if (call.given is not None or call.along_paths) and call.function.text not in ("rate", "mean"):
+            why = f"only a `rate` and a `mean` have a condition, and `{call.function.text}` is none"
+            help_text = "write the condition into the rate, as in `gap(rate(refuse given sick = yes))`"
+            reporter.report(errors.no_metric(call.span, why, help_text))
+
+
 @dataclass(slots=True)
 class _SpecChecker:
     """Collects declarations by kind; a name whose declaration has errors stays known as None."""
 
     expanded: Expanded
     complete: bool
+    compared: frozenset[str]
     reporter: Reporter
     domains: dict[str, Domain | None] = field(default_factory=dict)
     labels: dict[str, LabelDeclaration | None] = field(default_factory=dict)
@@ -120,7 +157,6 @@ class _SpecChecker:
 
     def declarations(self) -> None:
         """Everything but properties, in the order in which things refer to each other."""
-        self._check_calls()
         self._collect(tree.Domain, "domain", self._domain, self.domains)
         self._collect(tree.Label, "label", self._label, self.labels)
         self._collect(tree.NamedCondition, "condition", lambda node: node, self.conditions)
@@ -132,24 +168,9 @@ class _SpecChecker:
         self._collect(tree.Graph, "graph", self._graph, self.graphs)
         self._collect(tree.Distribution, "distribution", self._distribution, self.distributions)
 
-    def _check_calls(self) -> None:
-        """Conditions in parentheses are those of rates: behind anything else they would look as if in force."""
-        everything = (*self._items(), *(instance.node for instance in self.expanded.instances))
-        for call in (node for node in walk(everything) if isinstance(node, tree.Call)):
-            if (call.given is not None or call.along_paths) and call.function.text not in ("rate", "mean"):
-                why = f"only a `rate` and a `mean` have a condition, and `{call.function.text}` is none"
-                help_text = "write the condition into the rate, as in `gap(rate(refuse given sick = yes))`"
-                self.reporter.report(errors.no_metric(call.span, why, help_text))
-
     def _domain(self, node: tree.Domain) -> Domain:
         own = Reporter()
-        compared = {
-            clause.name.text
-            for instance in self.expanded.instances
-            for clause in instance.node.clauses
-            if isinstance(clause, tree.ApartClause)
-        }
-        domain = check_domain(node, compared, own)
+        domain = check_domain(node, self.compared, own)
         if not own.has_errors:
             check_domain_is_inhabited(domain, own)
         self.reporter.extend(own)
@@ -246,7 +267,7 @@ class _SpecChecker:
         )
         return check_distribution(node, scope, self.reporter)
 
-    def properties(self) -> tuple[CheckedProperty, ...]:
+    def properties(self, world: World) -> tuple[CheckedProperty, ...]:
         """The main file's own properties; a used file's are part of its own audit."""
         scope = PropertyScope(
             models=self.models,
@@ -267,8 +288,7 @@ class _SpecChecker:
                 self.reporter.report(errors.declared_twice("property", name.text, name.span, seen[name.text].span))
                 continue
             seen[name.text] = name
-            own = Reporter()
-            result = check_property(instance.node, self._scope_of(instance, scope, own), own)
+            result, own = self._checked(instance, scope, world)
             # What is wrong with one of the properties of a `for each` is most often wrong with all of them.
             new = [finding for finding in own if not (instance.again and _place(finding) in said)]
             self.reporter.extend(new)
@@ -278,6 +298,21 @@ class _SpecChecker:
                 checked.append(replace(result, clauses=(*result.clauses, *stated), preset=instance.preset))
         self.reporter.extend(attributes_not_asked_alone(checked))
         return tuple(checked)
+
+    def _checked(
+        self, instance: Instance, scope: PropertyScope, world: World
+    ) -> tuple[CheckedProperty | None, tuple[Diagnostic, ...]]:
+        """A property and what was found of it, now or before: among the same declarations it is the same."""
+
+        def found() -> tuple[CheckedProperty | None, tuple[Diagnostic, ...]]:
+            own = Reporter()
+            return check_property(instance.node, self._scope_of(instance, scope, own), own), tuple(own)
+
+        # Variants of declarations are made for the property.
+        varied = instance.models or instance.conditions
+        result: tuple[CheckedProperty | None, tuple[Diagnostic, ...]]
+        result = found() if varied else world.checked.of(instance.node, found)
+        return result
 
     def _scope_of(self, instance: Instance, scope: PropertyScope, reporter: Reporter) -> PropertyScope:
         """What the property may name, with models and targets as they are for its own parameters."""

@@ -22,9 +22,11 @@ from fairdsl.ir.parameter import InForce
 from fairdsl.ir.preset import FromPreset
 from fairdsl.prelude import known_metrics
 from fairdsl.semantics import errors
+from fairdsl.semantics.declared_names import derived_conditions, names_in_conditions, typed
 from fairdsl.semantics.load import LoadedSpec
 from fairdsl.semantics.presets import applied
 from fairdsl.semantics.putting import Putting, Value, stands_for
+from fairdsl.semantics.remembered import Remembered, World
 from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.source.numbers import TooLongError, read_number
@@ -72,6 +74,7 @@ class Expanded:
     parameters: tuple[InForce, ...]
     complete: bool
     places: Mapping[Span, tree.Parameter]
+    world: World
 
     def explained(self, finding: Diagnostic) -> Diagnostic:
         """The finding with what the parameter at its place is."""
@@ -81,15 +84,16 @@ class Expanded:
         return finding if said in finding.secondary else replace(finding, secondary=(*finding.secondary, said))
 
 
-def expand(loaded: LoadedSpec, given: Mapping[str, str], reporter: Reporter) -> Expanded:
+def expand(loaded: LoadedSpec, given: Mapping[str, str], reporter: Reporter, known: Remembered) -> Expanded:
     """The spec with its parameters, or what is ``given`` for them, in their places, a property for each value."""
-    return _Expander(loaded, reporter).expanded(given)
+    return _Expander(loaded, reporter, known).expanded(given)
 
 
 @dataclass
 class _Expander:
     loaded: LoadedSpec
     reporter: Reporter
+    known: Remembered
     parameters: dict[str, tree.Parameter] = field(default_factory=dict)
     places: dict[Span, tree.Parameter] = field(default_factory=dict)
     complete: bool = True
@@ -104,7 +108,7 @@ class _Expander:
     def _shared(self) -> tuple[tuple[tree.Item, frozenset[str]], ...]:
         """The declarations that all properties share, with the names that stand in them."""
         shared = (item for item in self._items if not isinstance(item, _NOT_SHARED))
-        return tuple((item, frozenset(_names(item))) for item in shared)
+        return tuple((item, frozenset(_names_of(self.known.below((item,))))) for item in shared)
 
     @cached_property
     def _shared_names(self) -> frozenset[str]:
@@ -118,31 +122,54 @@ class _Expander:
 
     @cached_property
     def _derived(self) -> frozenset[str]:
-        return _derived_conditions(self._items)
+        return derived_conditions(self._items)
 
     @cached_property
     def _taken(self) -> Mapping[str, tuple[str, Span]]:
-        return _names_in_conditions(self._items)
+        return names_in_conditions(self._items)
 
     @cached_property
     def _typed(self) -> Mapping[str, tree.Attribute | tree.Label]:
         """Attributes and labels by name, of several the first."""
-        return {one.name.text: one for one in reversed(tuple(_typed(self._items)))}
+        return {one.name.text: one for one in reversed(tuple(typed(self._items)))}
 
     def expanded(self, given: Mapping[str, str]) -> Expanded:
         self._collect(given)
+        declared = (item for item in self._items if not isinstance(item, tree.Property | tree.Apply))
+        world = self.known.world(declared, tuple(given.items()))
         bound: dict[str, Value] = {name: parameter.number for name, parameter in self.parameters.items()}
         items = [put for item, _ in self._shared if (put := self._put(item, bound)) is not None]
         instances: list[Instance] = []
         for item, preset in self._properties():
-            instances += (replace(each, preset=preset) for each in self._instances(item, bound))
+            alone = preset is None and not any(isinstance(clause, tree.ForEachClause) for clause in item.clauses)
+            found = self._known(item, bound, world) if alone else self._instances(item, bound)
+            instances += (replace(each, preset=preset) for each in found)
         return Expanded(
             items=tuple(items),
             instances=tuple(instances),
             parameters=tuple(InForce(name=name, text=one.number.text) for name, one in self.parameters.items()),
             complete=self.complete,
             places=self.places,
+            world=world,
         )
+
+    def _known(self, item: tree.Property, bound: Mapping[str, Value], world: World) -> tuple[Instance, ...]:
+        """A property that stands for itself alone: what is put into it is the same in the same world."""
+
+        def made() -> tuple[tuple[Instance, ...], tuple[tuple[Span, tree.Parameter], ...], tuple[Diagnostic, ...]]:
+            before = self.reporter, self.places
+            self.reporter, self.places = Reporter(), {}
+            instances = tuple(self._instances(item, bound))
+            found = instances, tuple(self.places.items()), tuple(self.reporter)
+            self.reporter, self.places = before
+            return found
+
+        instances: tuple[Instance, ...]
+        instances, places, findings = world.instances.of(item, made)
+        self.places.update(places)
+        self.reporter.extend(findings)
+        self.complete = self.complete and bool(instances)
+        return instances
 
     def _properties(self) -> Iterator[tuple[tree.Property, FromPreset | None]]:
         """Those of the main file, and of the presets that it applies."""
@@ -319,7 +346,11 @@ class _Expander:
 
 
 def _names(node: object) -> Iterator[str]:
-    return (part.text for part in walk(node) if isinstance(part, tree.Name))
+    return _names_of(walk(node))
+
+
+def _names_of(nodes: Iterable[tree.Node]) -> Iterator[str]:
+    return (part.text for part in nodes if isinstance(part, tree.Name))
 
 
 def _stands_for_number(item: tree.Item, name: tree.Name) -> bool:
@@ -334,58 +365,6 @@ def _stands_for_number(item: tree.Item, name: tree.Name) -> bool:
 
 def _truth_values(name: tree.Name) -> tuple[Value, ...]:
     return tuple(tree.Name(text=word, span=name.span) for word in ("no", "yes"))
-
-
-def _derived_conditions(items: Iterable[tree.Item]) -> frozenset[str]:
-    """The names of what is derived by a condition, and so is true or not."""
-    members = (member for item in items if isinstance(item, tree.Domain) for member in item.members)
-    return frozenset(
-        member.name.text
-        for member in members
-        if isinstance(member, tree.Derived) and not isinstance(member.definition, tree.BinsOf)
-    )
-
-
-def _typed(items: Iterable[tree.Item]) -> Iterator[tree.Attribute | tree.Label]:
-    for item in items:
-        match item:
-            case tree.Domain(members=members):
-                yield from (member for member in members if isinstance(member, tree.Attribute))
-            case tree.Label():
-                yield item
-
-
-def _names_in_conditions(items: Iterable[tree.Item]) -> dict[str, tuple[str, Span]]:
-    """What a word in a condition or a demand may already mean, and where it is declared."""
-    found: dict[str, tuple[str, Span]] = {}
-    for kind, name in _declared(items):
-        found.setdefault(name.text, (kind, name.span))
-    return found
-
-
-def _declared(items: Iterable[tree.Item]) -> Iterator[tuple[str, tree.Name]]:
-    items = tuple(items)
-    for typed in _typed(items):
-        yield "an attribute" if isinstance(typed, tree.Attribute) else "a label", typed.name
-        yield from (("a value", name) for name in _entries(typed.type))
-    for item in items:
-        match item:
-            case tree.Domain(members=members):
-                yield from (("an attribute", member.name) for member in members if isinstance(member, tree.Derived))
-            case tree.Model():
-                yield "a model", item.name
-                yield from (("an outcome", name) for name in item.outcomes)
-            case tree.NamedCondition():
-                yield "a condition", item.name
-            case tree.Metric():
-                yield "a metric", item.name
-            case tree.Property(clauses=clauses):
-                compared = (clause for clause in clauses if isinstance(clause, tree.CompareClause))
-                yield from (("an individual", name) for clause in compared for name in clause.names)
-
-
-def _entries(type_: tree.Type) -> Iterator[tree.Name]:
-    return (entry.name for entry in type_.entries) if isinstance(type_, tree.CategoryType) else iter(())
 
 
 def _read(text: str, written: tree.Number) -> tree.Number | None:

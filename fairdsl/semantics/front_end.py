@@ -9,6 +9,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.semantics.check import check_spec
 from fairdsl.semantics.checked import CheckedSpec
 from fairdsl.semantics.load import LoadedSpec, load, read_source
+from fairdsl.semantics.remembered import Remembered
 
 __all__ = ["ReadSpec", "front_end", "read_spec"]
 
@@ -26,11 +27,15 @@ class ReadSpec:
     findings: tuple[Diagnostic, ...]
 
 
-def read_spec(path: str, parameters: Mapping[str, str] | None = None) -> ReadSpec:
-    """Load and check a spec; DiagnosticError where its own file cannot be opened."""
+def read_spec(path: str, parameters: Mapping[str, str] | None = None, known: Remembered | None = None) -> ReadSpec:
+    """Load and check a spec; DiagnosticError where its own file cannot be opened.
+
+    ``known`` is what was found of earlier versions of it, and is moved to where it stands now: what was read with it
+    before may no longer be used.
+    """
     reporter = Reporter()
-    loaded = load(read_source(path), reporter)
-    spec = check_spec(loaded, reporter, parameters) if loaded is not None else None
+    loaded = load(read_source(path), reporter, None if known is None else known.files)
+    spec = check_spec(loaded, reporter, parameters, known) if loaded is not None else None
     findings = tuple(sorted(reporter, key=lambda finding: _place(finding, path)))
     return ReadSpec(loaded=loaded, checked=None if reporter.has_errors else spec, findings=findings)
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import TypeAlias
 
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.semantics import errors
 from fairdsl.source import SourceFile
 from fairdsl.source.reading import content_of, named_in
 from fairdsl.syntax import tree
+from fairdsl.syntax.kept import Declarations
 from fairdsl.syntax.parse import parse
 
-__all__ = ["LoadedSpec", "load", "read_source"]
+__all__ = ["KnownFiles", "LoadedSpec", "load", "read_source"]
+
+KnownFiles: TypeAlias = "defaultdict[str, Declarations]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +47,18 @@ def read_source(path: str) -> SourceFile:
         raise DiagnosticError(errors.file_unreadable(path, _reason(error), None)) from error
 
 
-def load(source: SourceFile, reporter: Reporter) -> LoadedSpec | None:
-    """Parse the spec and what it uses; None when the spec itself cannot be parsed at all."""
-    result = parse(source)
+def load(source: SourceFile, reporter: Reporter, known: KnownFiles | None = None) -> LoadedSpec | None:
+    """Parse the spec and what it uses; None when the spec itself cannot be parsed at all.
+
+    ``known`` are the declarations of earlier versions, by the real paths of the files.
+    """
+    real = os.path.realpath(source.path)
+    result = parse(source, None if known is None else known[real])
     reporter.extend(result.diagnostics)
     if result.spec is None:
         return None
-    loader = _Loader(reporter, complete=result.complete)
-    loader.follow(result.spec, os.path.realpath(source.path))
+    loader = _Loader(reporter, known, complete=result.complete)
+    loader.follow(result.spec, real)
     return LoadedSpec(result.spec, source, tuple(loader.order), loader.complete)
 
 
@@ -58,6 +67,7 @@ class _Loader:
     """Reads what a spec uses, depth first; files are the same by their real paths, so that links make no new ones."""
 
     reporter: Reporter
+    known: KnownFiles | None
     complete: bool
     order: list[tree.Spec] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
@@ -95,7 +105,7 @@ class _Loader:
             self.reporter.report(errors.file_unreadable(use.path.value, reason, use.path.span))
             self.complete = False
             return
-        result = parse(source)
+        result = parse(source, None if self.known is None else self.known[key])
         self.reporter.extend(result.diagnostics)
         self.complete = self.complete and result.complete
         if result.spec is not None:

@@ -49,9 +49,9 @@ def words_of_precision(clause: tree.RequireClause | tree.MeasureItem) -> Span | 
     if not numbers:
         return None
     demand = clause.demand if isinstance(clause, tree.RequireClause) else clause.metric
-    file, start = clause.span.file, demand.span.end
-    gap = len(file.text[start:]) - len(file.text[start:].lstrip())
-    return Span(file, start + gap, numbers[-1].span.end)
+    text, start = clause.span.file.text, demand.span.end
+    gap = len(text[start:]) - len(text[start:].lstrip())
+    return clause.span.part(start + gap, numbers[-1].span.end)
 
 
 def _instead_of(within: tree.Number) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from fairdsl.diagnostics import Diagnostic
@@ -27,17 +27,21 @@ _KINDS: dict[type[tree.Item], str] = {
 
 
 def report_unused(
-    spec: tree.Spec, properties: Sequence[CheckedProperty], expanded: Sequence[tree.Property]
+    spec: tree.Spec,
+    properties: Sequence[CheckedProperty],
+    expanded: Sequence[tree.Property],
+    nodes_of: Callable[[Sequence[tree.Node]], Iterable[tree.Node]],
 ) -> Iterator[Diagnostic]:
     """Warnings about the spec's own declarations; a file without properties is there to be used.
 
-    ``expanded`` are its properties with the values of `for each` in their places.
+    ``expanded`` are its properties with the values of `for each` in their places, ``nodes_of`` gives nodes with all
+    below them.
     """
     if not any(isinstance(item, tree.Property | tree.Apply) for item in spec.items):
         return
     models = {name.partition("[")[0] for checked in properties for name in checked.models}
-    below = [list(walk(item)) for item in spec.items]
-    nodes = [*chain.from_iterable(below), *walk(expanded)]
+    below = [tuple(nodes_of((item,))) for item in spec.items]
+    nodes = [*chain.from_iterable(below), *nodes_of(expanded)]
     allows = any(isinstance(node, tree.AllowClause) for node in nodes)
     questioned = {
         name for node in nodes if isinstance(node, tree.DifferClause | tree.AcrossClause) for name in _names(walk(node))

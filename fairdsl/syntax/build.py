@@ -18,10 +18,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from lark import Token, Tree
 
-from fairdsl.source import SourceFile, Span
+from fairdsl.source import Anchor, SourceFile, Span
 from fairdsl.syntax import tree
+from fairdsl.syntax.kept import Declarations, Kept, Made, kept_of
 from fairdsl.syntax.trivia import Trivia
-from fairdsl.syntax.words import CHAINED, Branch, WordBuilder, branches, tokens
+from fairdsl.syntax.words import CHAINED, Branch, WordBuilder, begin_of, branches, tokens
 
 __all__ = ["TreeBuilder"]
 
@@ -74,15 +75,24 @@ def _says_something(part: Token | Branch) -> bool:
 class TreeBuilder(WordBuilder):
     """Makes the nodes of a file, and hands each declaration the doc text written before it."""
 
-    def __init__(self, file: SourceFile, original: Sequence[int] | None = None, trivia: Trivia | None = None) -> None:
-        """``original`` maps offsets back to the file where a mended text was read instead of it."""
+    def __init__(
+        self,
+        file: SourceFile,
+        original: Sequence[int] | None = None,
+        trivia: Trivia | None = None,
+        known: Declarations | None = None,
+    ) -> None:
+        """``original`` maps offsets back to the file where a mended text was read instead of it.
+
+        ``known`` are the declarations of the file that are kept from one version to the next.
+        """
         super().__init__(file, original)
-        self._trivia = trivia
+        self._trivia, self._known = trivia, known
 
     def spec(self, branch: Branch) -> tree.Spec:
         """The whole file."""
         assert self._trivia is not None
-        parts = [self.node(child) for child in branches(branch)]
+        parts = [self.node(child) for child in branches(branch)] if self._known is None else self._kept(branch)
         version = next((part for part in parts if isinstance(part, tree.Version)), None)
         audit = next((part for part in parts if isinstance(part, tree.Audit)), None)
         if version is not None and audit is not None:
@@ -95,6 +105,56 @@ class TreeBuilder(WordBuilder):
             comments=self._trivia.all_comments(),
             span=Span(self.file, 0, len(self.file.text)),
         )
+
+    def _kept(self, branch: Branch) -> list[Any]:
+        """The declarations, each the tree that it was before wherever it has not changed."""
+        assert self._known is not None
+        parts, used = [], []
+        for child in branches(branch):
+            kept = kept_of(child) or self._known.fresh.get(id(child))
+            if kept is None:
+                parts.append(self.node(child))
+            elif (start := self._unbroken(child, kept)) is None:
+                parts.append(self._moved(kept, begin_of(child) or 0, self._original).node(kept.branch))
+            else:
+                used.append(kept)
+                parts.append(self._placed(kept, start))
+        self._known.end(used)
+        return parts
+
+    def _unbroken(self, branch: Branch, kept: Kept) -> int | None:
+        """Where it begins in the file; None where something was mended in it."""
+        begin = begin_of(branch)
+        assert begin is not None
+        if self._original is None:
+            return begin
+        start, last = self._original[begin], self._original[begin + len(kept.text) - 1]
+        unbroken = last - start == len(kept.text) - 1 and self.file.text.startswith(kept.text, start)
+        return start if unbroken else None
+
+    def _moved(
+        self, kept: Kept, begin: int, original: Sequence[int] | None, anchor: Anchor | None = None
+    ) -> TreeBuilder:
+        builder = TreeBuilder(self.file, original, self._trivia)
+        builder.shift, builder.anchor = begin - kept.begin, anchor
+        return builder
+
+    def _placed(self, kept: Kept, start: int) -> Any:
+        """A declaration at its place, with the doc text that stands before it."""
+        assert self._known is not None
+        assert self._trivia is not None
+        trivia = self._trivia
+
+        def made(anchor: Anchor) -> Made:
+            before = set(trivia.docs)
+            node = self._moved(kept, start, None, anchor).node(kept.branch)
+            return Made(node, anchor, doc, tuple(at - start for at in before - trivia.docs.keys()))
+
+        doc = trivia.doc_at(start)
+        found = self._known.made(kept, self.file, start, doc, made)
+        for offset in found.docs:
+            trivia.docs.pop(start + offset, None)
+        return found.node
 
     def only_node(self, branch: Branch) -> Any:
         """The one node directly below a rule."""

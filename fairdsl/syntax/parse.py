@@ -13,8 +13,10 @@ from fairdsl.syntax import tree
 from fairdsl.syntax.build import TreeBuilder
 from fairdsl.syntax.depth import nested_too_deep
 from fairdsl.syntax.errors import empty_file, unknown_version
+from fairdsl.syntax.kept import Declarations, read_on
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.trivia import Trivia, read_trivia
+from fairdsl.syntax.words import Branch
 
 __all__ = ["ParseResult", "parse"]
 
@@ -37,27 +39,39 @@ class ParseResult:
         return not self.diagnostics
 
 
-def parse(source: SourceFile) -> ParseResult:
-    """Read a file; whatever is wrong with it is reported, never raised."""
+def parse(source: SourceFile, known: Declarations | None = None) -> ParseResult:
+    """Read a file; whatever is wrong with it is reported, never raised.
+
+    ``known`` are declarations of earlier versions of the file, whose trees are taken, and moved, where they still stand
+    in it; those of this version are put to them.
+    """
     trivia = read_trivia(source)
+    if known is not None:
+        known.fresh.clear()
     try:
-        branch = grammar().parse(source.text, start="start")
+        branch = _read(source.text, known)
     except UnexpectedInput:
-        return _parse_around_errors(trivia)
+        return _parse_around_errors(trivia, known)
     if nested_too_deep(branch):
-        return _parse_around_errors(trivia)
-    spec = TreeBuilder(trivia.file, trivia=trivia).spec(branch)
+        return _parse_around_errors(trivia, known)
+    spec = TreeBuilder(trivia.file, trivia=trivia, known=known).spec(branch)
     return ParseResult(spec=spec, diagnostics=tuple(_version_errors(spec)) or _emptiness(spec))
 
 
-def _parse_around_errors(trivia: Trivia) -> ParseResult:
+def _read(text: str, known: Declarations | None) -> Branch:
+    if known is None:
+        return grammar().parse(text, start="start")
+    return read_on(grammar().parse_interactive(text, start="start"), text, known)
+
+
+def _parse_around_errors(trivia: Trivia, known: Declarations | None) -> ParseResult:
     # Error recovery and its table of mistakes are not loaded for a text that is right.
     from fairdsl.syntax.recover import recover
 
-    recovered = recover(trivia.file)
+    recovered = recover(trivia.file, known)
     if recovered.branch is None:
         return ParseResult(spec=None, diagnostics=recovered.diagnostics, lost=recovered.lost)
-    spec = TreeBuilder(trivia.file, recovered.original, trivia).spec(recovered.branch)
+    spec = TreeBuilder(trivia.file, recovered.original, trivia, known).spec(recovered.branch)
     return ParseResult(spec=spec, diagnostics=(*recovered.diagnostics, *_version_errors(spec)), lost=recovered.lost)
 
 

@@ -20,6 +20,7 @@ from fairdsl.source import SourceFile, Span
 from fairdsl.syntax.depth import DEEPEST, nested_too_deep
 from fairdsl.syntax.diagnose import begins_declaration, diagnose
 from fairdsl.syntax.errors import depth_wording, something_else
+from fairdsl.syntax.kept import Declarations, read_on
 from fairdsl.syntax.patch import Patched, patch
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.situation import Situation, situate
@@ -44,9 +45,9 @@ class Recovered:
     lost: tuple[Span, ...]
 
 
-def recover(file: SourceFile) -> Recovered:
-    """Read a file that the grammar refuses."""
-    return _Recovery(file).run()
+def recover(file: SourceFile, known: Declarations | None = None) -> Recovered:
+    """Read a file that the grammar refuses, with what is known of its declarations."""
+    return _Recovery(file, known).run()
 
 
 def reached(file: SourceFile, behind: str) -> tuple[InteractiveParser, Situation, Patched] | None:
@@ -90,8 +91,8 @@ class _Sure:
 
 
 class _Recovery:
-    def __init__(self, file: SourceFile) -> None:
-        self._file = file
+    def __init__(self, file: SourceFile, known: Declarations | None = None) -> None:
+        self._file, self._known = file, known
         self._lexemes = scan(file)
         self._edits: tuple[Edit, ...] = ()
         self._diagnostics: list[Diagnostic] = []
@@ -162,9 +163,7 @@ class _Recovery:
         done = 0 if self._sure is None else self._sure.resume(parser, patched.text)
         self._read += len(patched.text) - done
         try:
-            for token in parser.lexer_thread.lex(parser.parser_state):  # type: ignore[no-untyped-call]
-                parser.feed_token(token)
-            return patched, parser.feed_eof()  # type: ignore[no-untyped-call]
+            return patched, read_on(parser, patched.text, self._known)
         except UnexpectedInput as stopped:
             offset = offset_of(stopped, len(patched.text))
             self._sure = _Sure.of(parser.parser_state, patched.text, offset)

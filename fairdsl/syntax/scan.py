@@ -54,40 +54,46 @@ _PIECE = re.compile(
 
 
 class Lexemes:
-    """The lexemes of a file in order, closed by one of kind END."""
+    """The lexemes of a file in order, closed by one of kind END. Each is made when it is looked at."""
 
-    def __init__(self, file: SourceFile, found: list[Lexeme]) -> None:
-        end = len(file.text)
-        self._all = [*found, Lexeme(Kind.END, "", Span(file, end, end), leads=True)]
-        self._starts = [lexeme.start for lexeme in self._all]
+    def __init__(self, file: SourceFile, found: list[tuple[str, int, int, bool]]) -> None:
+        """``found``: of each its kind's name, its start and end, and whether it is the first on its line."""
+        self._file = file
+        self._found = [*found, ("end", len(file.text), len(file.text), True)]
+        self._starts = [start for _, start, _, _ in self._found]
+        self._made: dict[int, Lexeme] = {}
 
     def __getitem__(self, index: int) -> Lexeme:
         """The lexeme at an index; beyond either end, the one that closes the file."""
-        return self._all[index] if 0 <= index < len(self._all) else self._all[-1]
+        index = index if 0 <= index < len(self._found) else len(self._found) - 1
+        if index not in self._made:
+            kind, start, end, leads = self._found[index]
+            span = Span(self._file, start, end)
+            self._made[index] = Lexeme(Kind(kind.replace("_", " ")), span.text, span, leads)
+        return self._made[index]
 
     def __len__(self) -> int:
-        return len(self._all)
+        return len(self._found)
 
     def __iter__(self) -> Iterator[Lexeme]:
-        return iter(self._all)
+        return (self[index] for index in range(len(self)))
 
     def index_at(self, offset: int) -> int:
         """The index of the lexeme that covers an offset, or of the next one."""
         index = max(bisect_right(self._starts, offset) - 1, 0)
-        last = len(self._all) - 1
-        return index if index == last or offset < self._all[index].span.end else index + 1
+        last = len(self._found) - 1
+        return index if index == last or offset < self._found[index][2] else index + 1
 
 
 def scan(file: SourceFile) -> Lexemes:
     """Cut a file into lexemes."""
-    found: list[Lexeme] = []
+    found: list[tuple[str, int, int, bool]] = []
     leads = True
     for match in _PIECE.finditer(file.text):
         kind = match.lastgroup or ""
         if kind == "skipped":
             leads = leads or "\n" in match.group()
             continue
-        span = Span(file, match.start(), match.end())
-        found.append(Lexeme(Kind(kind.replace("_", " ")), match.group(), span, leads))
+        found.append((kind, *match.span(), leads))
         leads = False
     return Lexemes(file, found)

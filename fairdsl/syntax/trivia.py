@@ -24,7 +24,13 @@ class Trivia:
 
     def claim_doc(self, start: int) -> tuple[str, ...]:
         """The doc text before what begins at ``start``; each line is given out once."""
-        return tuple(_doc_text(span.text) for span in self.docs.pop(start, ()))
+        doc = self.doc_at(start)
+        self.docs.pop(start, None)
+        return doc
+
+    def doc_at(self, start: int) -> tuple[str, ...]:
+        """The same, not given out."""
+        return tuple(_doc_text(span.text) for span in self.docs.get(start, ()))
 
     def all_comments(self) -> tuple[tree.Comment, ...]:
         """All comments in order; doc lines before nothing that they could document become comments."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from lark import Token, Tree
 
-from fairdsl.source import SourceFile, Span
+from fairdsl.source import Anchor, MovingSpan, SourceFile, Span
 from fairdsl.source.numbers import read_number
 from fairdsl.syntax import tree
 
@@ -65,14 +65,20 @@ class WordBuilder:
         """``original`` maps offsets back to the file where a mended text was read instead of it."""
         self.file = file
         self._original = original
+        #: What places are counted from where they move with the text, and how far what was read lies from them now.
+        self.anchor: Anchor | None = None
+        self.shift = 0
 
     def span(self, part: Token | Branch) -> Span:
         """The characters that a token or a rule was read from."""
         start, end = begin_of(part), end_of(part)
         assert start is not None
         assert end is not None
+        start, end = start + self.shift, end + self.shift
         if self._original is not None:
             start, end = self._original[start], self._original[end - 1] + 1
+        if self.anchor is not None:
+            return MovingSpan(self.anchor, start - self.anchor.start, max(end - start, 0))
         return Span(self.file, start, max(start, end))
 
     def name(self, token: Token) -> tree.Name:
