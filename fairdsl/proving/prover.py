@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from fairdsl.clock import Deadline
+from fairdsl.proving.grown import Grown
 from fairdsl_verify.bounds import Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, NO, YES, Condition
 from fairdsl_verify.tree import MOST_DEPTH, MOST_EVALUATED, Checker, Node
 
-__all__ = ["Grown", "grow", "somebody"]
+__all__ = ["grow", "somebody"]
 
 #: Individuals that are evaluated one by one at most, in one leaf.
 _EVALUATED = min(64, MOST_EVALUATED)
@@ -28,37 +29,6 @@ _LEVELS = 3
 
 #: Boxes that are looked at to find two who are compared.
 _LOOKED_AT = 2000
-
-
-@dataclass(eq=False, slots=True)
-class Grown:
-    """A node of the tree: a leaf with its claim, or a split with two below."""
-
-    claim: str = "?"
-    split: str = ""
-    below: tuple[Grown, Grown] | None = None
-
-    def lines(self) -> Iterator[str]:
-        """The nodes in preorder."""
-        waiting = [self]
-        while waiting:
-            one = waiting.pop()
-            if one.below is None:
-                yield one.claim
-            else:
-                yield one.split
-                waiting += reversed(one.below)
-
-    def pruned(self) -> None:
-        """Halves of which nothing is said are one leaf again."""
-        stack, order = [self], []
-        while stack:
-            one = stack.pop()
-            order.append(one)
-            stack += one.below or ()
-        for one in reversed(order):
-            if one.below is not None and all(half.below is None and half.claim == "?" for half in one.below):
-                one.below, one.claim = None, "?"
 
 
 @dataclass(eq=False, slots=True)

@@ -16,6 +16,7 @@ from fairdsl.clock import Deadline
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
+from fairdsl.proving.trees import grow_trees, many_at_a_time
 from fairdsl.semantics import front_end
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
@@ -96,9 +97,12 @@ def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
     nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
     checker = Checker(Question({**asked, "claims": nothing}), graph)
     checker.question.compared = somebody(checker, deadline)
-    tree = grow(checker, deadline)
-    # What is claimed is what the checker comes to, going through the tree that is written.
-    totals = follow(checker, tree.lines())
+    if many_at_a_time(checker):
+        tree, totals = grow_trees(checker, deadline)
+    else:
+        tree = grow(checker, deadline)
+        # What is claimed is what the checker comes to, going through the tree that is written.
+        totals = follow(checker, tree.lines())
     content = _content(asked, checker.question.compared, totals, tree.lines())
     write_file(path, content)
     return Proved(

@@ -1,0 +1,39 @@
+"""The tree of a proof while it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Grown"]
+
+
+@dataclass(eq=False, slots=True)
+class Grown:
+    """A node of the tree: a leaf with its claim, or a split with two below."""
+
+    claim: str = "?"
+    split: str = ""
+    below: tuple[Grown, Grown] | None = None
+
+    def lines(self) -> Iterator[str]:
+        """The nodes in preorder."""
+        waiting = [self]
+        while waiting:
+            one = waiting.pop()
+            if one.below is None:
+                yield one.claim
+            else:
+                yield one.split
+                waiting += reversed(one.below)
+
+    def pruned(self) -> None:
+        """Halves of which nothing is said are one leaf again."""
+        stack, order = [self], []
+        while stack:
+            one = stack.pop()
+            order.append(one)
+            stack += one.below or ()
+        for one in reversed(order):
+            if one.below is not None and all(half.below is None and half.claim == "?" for half in one.below):
+                one.below, one.claim = None, "?"
