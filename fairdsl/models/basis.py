@@ -37,6 +37,7 @@ __all__ = [
     "Pick",
     "TooLargeError",
     "Trees",
+    "Unit",
     "Whole",
     "add",
     "apply",
@@ -74,6 +75,7 @@ class Dense:
 
 
 Part = Pick | Dense
+Unit = tuple[int, int]  # a unit by its block and its place there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,6 +213,8 @@ class Basis:
     blocks: list[Block] = field(default_factory=list)
     whole: list[Whole] = field(default_factory=list)
     absent: Absent | None = None
+    few: dict[Unit, tuple[Fraction, ...]] = field(default_factory=dict)  # the values of inputs that have few
+    tables: dict[Unit, Affine] = field(default_factory=dict)  # an indicator for each of them, where they are used
 
     def input(self, shape: tuple[int, ...]) -> Affine:
         """Add a graph input; the result is its tensor."""
@@ -219,8 +223,9 @@ class Basis:
     def indicate(self, indicators: Indicators) -> Affine:
         """Add indicators; the result is their vector. ValueError where a feature depends on units that bend."""
         self._check_early(indicators.features)
-        width = indicators.width
-        return self._append(Block(width, None, exact.zeros((0,)), indicators=indicators), (width,))
+        return self._append(
+            Block(indicators.width, None, exact.zeros((0,)), indicators=indicators), (indicators.width,)
+        )
 
     def plant(self, trees: Trees) -> Affine:
         """Add the leaves of trees; the result is their vector. ValueError where a feature depends on such units."""
@@ -233,13 +238,11 @@ class Basis:
 
     def machine(self, terms: KernelTerms) -> Affine:
         """Add the values of a kernel machine; the result is their row."""
-        width = len(terms.offsets)
-        return self._append(Block(width, None, exact.zeros((0,)), terms=terms), (1, width))
+        return self._append(Block(len(terms.offsets), None, exact.zeros((0,)), terms=terms), (1, len(terms.offsets)))
 
     def early(self, value: Affine) -> bool:
         """Whether the value depends on graph inputs and indicators only."""
-        blocks = [self.blocks[number] for number in value.parts]
-        return all(block.argument is None and block.terms is None for block in blocks)
+        return all(self.blocks[number].argument is None and self.blocks[number].terms is None for number in value.parts)
 
     def bend(self, argument: Affine, slope: Array) -> Affine:
         """Add leaky units of ``argument`` ([size] slopes between 0 and 1); the result is their tensor."""
@@ -259,8 +262,8 @@ class Basis:
 
     def units(self, block: int, shape: tuple[int, ...]) -> Affine:
         """The units of a block, in this shape."""
-        width = self.width(block)
-        return Affine(shape, {block: Pick(np.arange(width, dtype=np.int64), np.ones(width))}, exact.zeros((width,)))
+        places = np.arange(self.width(block), dtype=np.int64)
+        return Affine(shape, {block: Pick(places, np.ones(places.size))}, exact.zeros(places.shape))
 
     def width(self, block: int) -> int:
         """Number of units of a block."""
@@ -292,10 +295,8 @@ def stack(values: Sequence[Affine], basis: Basis) -> Affine:
     _check_size(sum(sizes))
     parts: dict[int, Part] = {}
     for block in sorted({block for value in values for block in value.parts}):
-        rows = [value.parts.get(block, _nothing(value.size)) for value in values]
-        parts[block] = _stacked(rows, basis.width(block))
-    bias = _joined([value.bias for value in values])
-    return Affine((sum(sizes),), parts, bias)
+        parts[block] = _stacked([value.parts.get(block, _nothing(value.size)) for value in values], basis.width(block))
+    return Affine((sum(sizes),), parts, _joined([value.bias for value in values]))
 
 
 def add(left: Affine, right: Affine, basis: Basis) -> Affine:

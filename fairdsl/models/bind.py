@@ -22,7 +22,7 @@ from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
 from fairdsl.models.indicate import form_of, values_of
 from fairdsl.source import Span
 
-__all__ = ["bind", "bound_by", "check_whole", "feeds_of", "feeds_width", "texts_of"]
+__all__ = ["bind", "bound_by", "check_whole", "feeds_of", "feeds_width", "few_values", "texts_of"]
 
 #: Integers of a file have 32 bits or more.
 _LARGEST_INTEGER = 2**31 - 1
@@ -70,6 +70,16 @@ def feeds_of(graph: GraphInputs, forms: Sequence[Form], domain: Domain) -> tuple
 def texts_of(item: GraphInput, forms: Sequence[Form], domain: Domain) -> tuple[tuple[tuple[int, str], ...], ...]:
     """For each of the input's ``forms`` the text that stands for each of its numbers; empty of inputs of numbers."""
     return tuple(_named(form, domain) for form in forms) if item.dtype == "string" else ()
+
+
+def few_values(forms: Sequence[Form], domain: Domain) -> dict[int, tuple[Fraction, ...]]:
+    """The values of those forms that are one attribute with few, which nobody lacks, by the form's place."""
+    found = {}
+    for place, form in enumerate(forms):
+        listed = values_of(form, domain.attributes)
+        if listed is not None and domain.attributes[listed[0]].missing is None:
+            found[place] = tuple(sorted(set(listed[1].values())))
+    return found
 
 
 def _named(form: Form, domain: Domain) -> tuple[tuple[int, str], ...]:

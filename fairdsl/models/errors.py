@@ -321,13 +321,13 @@ def not_steady(
 
 
 def root_rounded(path: str, nodes: Sequence[str], span: Span | None) -> Diagnostic:
-    """W0701: what nodes compute of their constants is irrational: a square root, an exponential, a logarithm."""
+    """W0701: what nodes compute of constants, or as tables, is irrational: roots, powers, exponentials, logarithms."""
     return Diagnostic(
         code="W0701",
-        title="irrational constants of the file are rounded to float64",
+        title="irrational numbers of the file are rounded to float64",
         primary=_at(span, f"{listed(nodes, 4)} in `{short_path(path)}`"),
-        why="exact claims are about the model with square roots, exponentials and logarithms of its constants rounded "
-        "to 53 bits, closer than the deployed float32",
+        why="exact claims are about the model with roots, powers, exponentials and logarithms of its constants and of "
+        "whole numbers rounded to 53 bits, closer than the deployed float32",
         help="fold a normalisation into the weights before exporting to have no root in the file",
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.models import errors
 from fairdsl.models.absent import check_read, given_forms, may_lack
-from fairdsl.models.bind import bind, check_whole, feeds_of, feeds_width, texts_of
+from fairdsl.models.bind import bind, check_whole, feeds_of, feeds_width, few_values, texts_of
 from fairdsl.models.binding import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
 from fairdsl.models.classes import ordered
@@ -151,13 +152,16 @@ def _open(
             return ()
         return may_lack(given, bind(declaration, domain, given, source.span), domain)
 
+    def few(given: GraphInputs) -> Mapping[int, tuple[Fraction, ...]]:
+        return few_values(bind(declaration, domain, given, source.span), domain)
+
     wanted = source.format or library_of(path) or _BY_EXTENSION.get(Path(path).suffix.lower())
     match wanted:
         case "onnx":
             from fairdsl.models.onnx_import import import_onnx
 
             width = feeds_width(declaration, domain)
-            graph = import_onnx(path, source.span, assumed_width=width, texts=texts, missing=missing)
+            graph = import_onnx(path, source.span, assumed_width=width, texts=texts, missing=missing, few=few)
         case "keras":
             from fairdsl.models.keras_files import read_keras
 

@@ -12,13 +12,23 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from fairdsl.ir.declaration import DecisionClause, FileSource, ModelDeclaration, WhenScore
-from fairdsl.ir.domain import Attribute, Domain, Integer, Type
+from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Integer, Real, Type
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Curve, Layer
 from fairdsl.source import SourceFile, Span
 from tests.oracle import bent
 
+JOBS = Category(values=tuple(CategoryValue(name=name, code=code) for code, name in enumerate(("none", "part", "full"))))
+#: Whom the networks are about that PyTorch and Keras have saved.
+NETWORK_PEOPLE = Domain(
+    name="Person",
+    attributes=(
+        *(Attribute(name=name, type=Real(low=Fraction(-3), high=Fraction(3))) for name in ("debt", "income")),
+        Attribute(name="job", type=JOBS),
+    ),
+    where=TRUE,
+)
 SPAN = Span(SourceFile("audit.fair", "model approve from file when score"), 0, 5)
 
 

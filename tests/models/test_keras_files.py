@@ -17,28 +17,18 @@ import pytest
 import fairdsl
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.declaration import Highest, WhenProbability, WhenScore
-from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Real
-from fairdsl.ir.expr import TRUE, Relation
+from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Curve, Model
 from fairdsl.models.keras_files import read_keras
 from fairdsl.models.load import load_model
 from fairdsl.numerics.evaluate import BatchEvaluator
-from tests.models.model_files import SPAN, declaration
+from tests.models.model_files import NETWORK_PEOPLE, SPAN, declaration
 
 h5py = pytest.importorskip("h5py")
 
 FILES = Path(__file__).parent / "keras_files"
 ANSWERS = json.loads((FILES / "answers.json").read_text())
 ROWS = np.array(ANSWERS["rows"])
-JOBS = Category(values=tuple(CategoryValue(name=name, code=code) for code, name in enumerate(("none", "part", "full"))))
-PEOPLE = Domain(
-    name="Person",
-    attributes=(
-        *(Attribute(name=name, type=Real(low=Fraction(-3), high=Fraction(3))) for name in ("debt", "income")),
-        Attribute(name="job", type=JOBS),
-    ),
-    where=TRUE,
-)
 SCORE = WhenScore(outcome=1, relation=Relation.GT, threshold=Fraction(0), span=SPAN)
 PROBABILITY = WhenProbability(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN)
 CLAUSES: dict[str, Any] = {
@@ -51,7 +41,7 @@ CLAUSES: dict[str, Any] = {
 
 def load(path: Path, clause: Any) -> Model:
     outcomes = ("low", "middle", "high") if isinstance(clause, Highest) else ("reject", "grant")
-    return load_model(declaration(str(path), clause, outcomes=outcomes), PEOPLE)
+    return load_model(declaration(str(path), clause, outcomes=outcomes), NETWORK_PEOPLE)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FILES.iterdir() if path.suffix in (".keras", ".h5")))

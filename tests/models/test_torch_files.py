@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Real
-from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import Model
 from fairdsl.models.load import load_model
 from fairdsl.numerics.evaluate import BatchEvaluator
-from tests.models.model_files import declaration
+from tests.models.model_files import NETWORK_PEOPLE, declaration
 
 FILES = Path(__file__).parent / "torch_files"
 ANSWERS = json.loads((FILES / "answers.json").read_text())
 ROWS = np.array(ANSWERS["rows"])
-JOBS = Category(values=tuple(CategoryValue(name=name, code=code) for code, name in enumerate(("none", "part", "full"))))
-PEOPLE = Domain(
-    name="Person",
-    attributes=(
-        *(Attribute(name=name, type=Real(low=Fraction(-3), high=Fraction(3))) for name in ("debt", "income")),
-        Attribute(name="job", type=JOBS),
-    ),
-    where=TRUE,
-)
 
 
 def load(path: Path) -> Model:
-    return load_model(declaration(str(path)), PEOPLE)
+    return load_model(declaration(str(path)), NETWORK_PEOPLE)
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FILES.glob("*.onnx")))

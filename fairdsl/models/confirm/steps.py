@@ -23,6 +23,7 @@ from fairdsl.models.onnx_import.values import (
     Logistic,
     Probabilities,
     Softmaxed,
+    Tabulated,
     Text,
     Unread,
     UnreadableError,
@@ -108,5 +109,5 @@ def _as_output(name: str, value: Value) -> GraphOutput | None:
                 return GraphOutput(name=name, kind=OutputKind.SCORE, scores=Affine.constant(value.numbers))
             except UnreadableError:
                 return None
-        case Constant() | Exponential() | Text() | Unread():
+        case Constant() | Exponential() | Tabulated() | Text() | Unread():
             return None

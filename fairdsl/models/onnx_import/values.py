@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.model import Curve
 from fairdsl.models import exact
-from fairdsl.models.basis import Affine, Basis, take
+from fairdsl.models.basis import Affine, Basis, Unit, take
 from fairdsl.models.onnx_import.file import RawNode
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Power",
     "Probabilities",
     "Softmaxed",
+    "Tabulated",
     "Text",
     "Unread",
     "UnreadableError",
@@ -193,6 +194,28 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Tabulated:
+    """Functions of one number of the individual each, which has few values (``Basis.few``).
+
+    ``units`` says which number, None of a constant; ``columns`` what the element is at each value of it, in float64,
+    NaN where the file has NaN. ``numbers`` are the same as affine forms; None where some element is not a number.
+    """
+
+    shape: tuple[int, ...]
+    units: tuple[Unit | None, ...]
+    columns: tuple[NDArray[np.float64], ...]
+    numbers: Affine | None
+
+    def moved(self, positions: NDArray[np.int64]) -> Tabulated:
+        """The elements at these places."""
+        places = positions.reshape(-1).tolist()
+        units = tuple(self.units[place] for place in places)
+        columns = tuple(self.columns[place] for place in places)
+        numbers = None if self.numbers is None else take(self.numbers, positions)
+        return Tabulated(positions.shape, units, columns, numbers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Unread:
     """An output of a node that is not read, and why: the file is refused only if something computes with it."""
 
@@ -200,7 +223,7 @@ class Unread:
     shape: tuple[int, ...]
 
 
-Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Exponential | Labelled | Text | Unread
+Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Exponential | Labelled | Tabulated | Text | Unread
 
 
 @dataclass(slots=True)
@@ -279,6 +302,10 @@ def as_affine(value: Value) -> Affine:
             raise UnreadableError("it computes with the class that an ArgMax chose")
         case Exponential():
             raise UnreadableError("it computes with an exponential function outside of a logistic function or softmax")
+        case Tabulated(numbers=numbers):
+            if numbers is None:
+                raise UnreadableError("it computes with a power or logarithm that some people have none of")
+            return numbers
         case Text():
             raise UnreadableError("it computes with text")
         case Unread(reason):
@@ -305,7 +332,7 @@ def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64
             if positions.size != 1:
                 raise UnreadableError("it repeats the class that an ArgMax chose")
             return Labelled(scores, labels, positions.shape, dtype, ties_last)
-        case Exponential() | Text():
+        case Exponential() | Tabulated() | Text():
             return value.moved(positions)
         case Unread(reason):
             return Unread(reason, positions.shape)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -28,6 +30,7 @@ from fairdsl.models.onnx_import import (
     scikit,
     shaping,
     smooth,
+    tabulated,
     trees,
 )
 from fairdsl.models.onnx_import.chosen import by_choice, is_early
@@ -54,20 +57,22 @@ from fairdsl.source import Span
 
 __all__ = ["import_graph", "import_onnx", "operators_read", "shape_of_one"]
 
-HANDLERS: dict[tuple[str, str], Handler] = {
-    **arithmetic.HANDLERS,
-    **shaping.HANDLERS,
-    **lookups.HANDLERS,
-    **reductions.HANDLERS,
-    **activations.HANDLERS,
-    **smooth.HANDLERS,
-    **exponentials.HANDLERS,
-    **comparisons.HANDLERS,
-    **scikit.HANDLERS,
-    **encoders.HANDLERS,
-    **trees.HANDLERS,
-    **machines.HANDLERS,
-}
+HANDLERS: dict[tuple[str, str], Handler] = tabulated.with_tables(
+    {
+        **arithmetic.HANDLERS,
+        **shaping.HANDLERS,
+        **lookups.HANDLERS,
+        **reductions.HANDLERS,
+        **activations.HANDLERS,
+        **smooth.HANDLERS,
+        **exponentials.HANDLERS,
+        **comparisons.HANDLERS,
+        **scikit.HANDLERS,
+        **encoders.HANDLERS,
+        **trees.HANDLERS,
+        **machines.HANDLERS,
+    }
+)
 #: Operators with several outputs that are read.
 SEVERAL = {
     ("", "Split"): shaping.split,
@@ -101,15 +106,17 @@ def import_onnx(
     assumed_width: int | None = None,
     texts: Callable[[GraphInputs], Sequence[Texts]] | None = None,
     missing: Callable[[GraphInputs], Sequence[int]] | None = None,
+    few: Callable[[GraphInputs], Mapping[int, tuple[Fraction, ...]]] | None = None,
 ) -> ImportedGraph:
     """Read an ONNX file exactly; raises DiagnosticError.
 
     ``assumed_width`` is the width of an input that the file leaves open. A batch size fixed in the file
     is read as one individual. ``texts`` says what may fill the inputs that take text, for each input; without it such
-    a file is refused. ``missing`` says which of the numbers somebody may lack, by their places.
+    a file is refused. ``missing`` says which of the numbers somebody may lack, by their places; ``few`` which have few
+    values, and these.
     """
     raw = read_file(path, span)
-    found = import_graph(path, raw, span, assumed_width=assumed_width, texts=texts, missing=missing)
+    found = import_graph(path, raw, span, assumed_width=assumed_width, texts=texts, missing=missing, few=few)
     return replace(found, runnable=True)
 
 
@@ -121,6 +128,7 @@ def import_graph(
     assumed_width: int | None = None,
     texts: Callable[[GraphInputs], Sequence[Texts]] | None = None,
     missing: Callable[[GraphInputs], Sequence[int]] | None = None,
+    few: Callable[[GraphInputs], Mapping[int, tuple[Fraction, ...]]] | None = None,
 ) -> ImportedGraph:
     """Read the nodes of a graph exactly, wherever they come from: none that a runtime of ours would run."""
     nodes = _needed(raw)
@@ -143,6 +151,11 @@ def import_graph(
         tensors = [value for item in inputs if isinstance(value := values[item.name], Affine)]
         places = missing(GraphInputs(path=path, inputs=tuple(inputs)))
         values |= dict(zip((item.name for item in inputs), marked(basis, tensors, places), strict=True))
+    if few is not None:
+        ends = list(accumulate((item.width for item in inputs), initial=0))
+        for place, found in few(GraphInputs(path=path, inputs=tuple(inputs))).items():
+            block = bisect_right(ends, place) - 1
+            basis.few[block, place - ends[block]] = found
     if texts is not None and any(item.dtype == TEXT for item in inputs):
         for taken, named in zip(inputs, texts(GraphInputs(path=path, inputs=tuple(inputs))), strict=True):
             codes = values[taken.name]
