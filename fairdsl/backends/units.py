@@ -83,6 +83,8 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
         return Refusal(why="only questions about individuals are sampled", span=problem.span, other=True)
     asked = problem.demanded.outright
     pair = asked.pair
+    if asked.several:
+        return Refusal(why="it judges units of one individual or of two who are compared", span=asked.span)
     if asked.sure != TRUE:  # two decisions are not all that counts then
         problem = replace(problem, question=asked)
     sets = narrow(problem.domain, pair.target)

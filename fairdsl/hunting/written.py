@@ -106,7 +106,7 @@ def replay_written(
             case Demanded(alone=True) as asked:
                 both = zip(("a", "b"), _two(domain, ("a", "b"), a, b), strict=True)
                 found += [_judged(item, asked, {Who.EACH: point}, name) for name, point in both]
-            case Demanded() as asked:
+            case Demanded(several=False) as asked:
                 first, second = _two(domain, asked.names, a, b)
                 found.append(_judged(item, asked, {Who.A: first, Who.B: second}))
     if not found:

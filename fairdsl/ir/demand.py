@@ -1,4 +1,4 @@
-"""What is demanded: a formula over what models make of one individual, or of two, and over their attributes.
+"""What is demanded: a formula over what models make of one individual, of two or of more, and over their attributes.
 
 A formula is a :data:`~fairdsl.ir.expr.Predicate` like every other condition. What models give are further *columns*
 behind those of the domain: ``Variable(len(domain.attributes) + k, who)`` is term k, of that individual. So one
@@ -16,7 +16,25 @@ from fairdsl.ir.expr import TRUE, Compare, Linear, Predicate, Relation, Variable
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
 from fairdsl.source import Span
 
-__all__ = ["Chance", "Confidence", "Decision", "Demanded", "Magnitude", "Probability", "Score", "Term", "formula_of"]
+__all__ = [
+    "MOST",
+    "Chance",
+    "Confidence",
+    "Decision",
+    "Demanded",
+    "Magnitude",
+    "Probability",
+    "Score",
+    "Term",
+    "formula_of",
+    "people_of",
+]
+
+
+#: The individuals that a formula may be about, in the order in which they are named.
+_PEOPLE = (Who.A, Who.B, Who.C, Who.D)
+#: How many they are at most.
+MOST = len(_PEOPLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +86,12 @@ Term = Decision | Score | Chance | Magnitude
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demanded:
-    """A formula that is demanded of every individual, or of every admissible pair, where the ``premise`` is true:
+    """A formula that is demanded of every individual, or of every admissible tuple, where the ``premise`` is true:
     what is ``given`` of what models give, and how ``sure`` they are of those who count.
 
-    ``names`` are those of the individuals, one or two. Of one individual all variables are of :attr:`Who.EACH` and of
-    ``pair`` only the target counts; of two they are of ``Who.A`` and ``Who.B``, and ``pair`` says who is compared.
+    ``names`` are those of the individuals, one to :data:`MOST`. Of one all variables are of :attr:`Who.EACH` and of
+    ``pair`` only the target counts; else they are of ``people``, each two of whom ``pair`` allows to be compared, and
+    its ``pair_target`` is asked of all of them together.
     ``models`` are the names of the models that the terms number; ``text`` is the formula as the spec writes it,
     ``premise_text`` what is given, and ``when`` how sure models are, a line each.
     """
@@ -99,7 +118,16 @@ class Demanded:
     @property
     def people(self) -> tuple[Who, ...]:
         """Whose variables there are."""
-        return (Who.EACH,) if self.alone else (Who.A, Who.B)
+        return people_of(len(self.names))
+
+    @property
+    def several(self) -> bool:
+        """Whether it is about more than two."""
+        return len(self.names) > 2
+
+    def name_of(self, who: Who) -> str:
+        """What the spec calls one of them."""
+        return self.names[self.people.index(who)]
 
     def term(self, variable: Variable) -> Term | None:
         """What a variable behind those of the domain is; None for an attribute."""
@@ -153,6 +181,11 @@ class Demanded:
     def of_individuals(self) -> bool:
         """Whether the units of shares are individuals, not assignments of what does not differ."""
         return self.alone or bool(self.pair.relax) or self.one_sided is not None
+
+
+def people_of(count: int) -> tuple[Who, ...]:
+    """Whose variables a formula about so many individuals has."""
+    return (Who.EACH,) if count == 1 else _PEOPLE[:count]
 
 
 def formula_of(pair: Pair, model: str, outcomes: int, attributes: int) -> Demanded:

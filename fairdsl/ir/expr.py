@@ -1,8 +1,8 @@
-"""Exact linear expressions and predicates over one individual or a pair of them.
+"""Exact linear expressions and predicates over one individual or several.
 
-A predicate about one individual speaks of :attr:`Who.EACH`; ``target`` clauses that name ``a`` or ``b``
-speak of :attr:`Who.A` and :attr:`Who.B`. Everything is linear with rational coefficients; every
-comparison keeps its strictness.
+A predicate about one individual speaks of :attr:`Who.EACH`; conditions that name ``a`` or ``b`` speak of :attr:`Who.A`
+and :attr:`Who.B`, and of the others where formulas are about more than two. Everything is linear with rational
+coefficients; every comparison keeps its strictness.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class Who(Enum):
     EACH = "each"
     A = "a"
     B = "b"
+    C = "c"
+    D = "d"
 
 
 class Relation(Enum):

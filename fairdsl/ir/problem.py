@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fairdsl.ir.demand import Demanded, formula_of
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import Who
 from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold, WorstPair
 from fairdsl.source import Span
 
@@ -89,8 +88,7 @@ class Problem:
             return "an individual that is asked about"
         if question.of_individuals:
             one = question.one_sided
-            names = question.names if isinstance(question, Demanded) else ("a", "b")
-            named = "" if one is None else f" `{names[one is Who.B]}`"
+            named = "" if one is None else f" `{self.demanded.name_of(one)}`"
             return f"an individual{named} that is asked about"
         differ = (question if isinstance(question, Pair) else question.pair).differ
         differing = ", ".join(f"`{self.domain.attributes[index].name}`" for index in differ)

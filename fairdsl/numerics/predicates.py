@@ -50,6 +50,11 @@ def holds_for_pair(predicate: Predicate, a: Point, b: Point) -> bool:
     return holds_exactly(predicate, lambda variable: (a if variable.who is Who.A else b)[variable.attribute])
 
 
+def holds_together(predicate: Predicate, people: Mapping[Who, Point]) -> bool:
+    """Whether a predicate holds for a tuple of exact points."""
+    return holds_exactly(predicate, lambda variable: people[variable.who][variable.attribute])
+
+
 def _mask(predicate: Predicate, columns: Columns, rows: int) -> BoolArray:
     match predicate:
         case Compare(left=left, relation=relation):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations
 from random import Random
 
 from fairdsl.ir.problem import Problem
@@ -30,12 +31,13 @@ def compares_somebody(problem: Problem) -> bool:
     rng = Random(0)
     relaxed = [entry.attribute for entry in pair.relax]
     for number in range(_DRAWS):
-        a = [_drawn(values, rng) for values in sets]
-        b = list(a)
-        for index in (*pair.differ, *(relaxed if number % 2 else ())):
-            b[index] = _drawn(sets[index], rng)
-        for ordered in ((tuple(a), tuple(b)), (tuple(b), tuple(a))):
-            people = dict(zip(asked.people, ordered, strict=False))
+        drawn = [[_drawn(values, rng) for values in sets]]
+        for _ in asked.people[1:]:
+            drawn.append(list(drawn[0]))
+            for index in (*pair.differ, *(relaxed if number % 2 else ())):
+                drawn[-1][index] = _drawn(sets[index], rng)
+        for ordered in permutations(map(tuple, drawn)):
+            people = dict(zip(asked.people, ordered, strict=True))
             if outside_of(problem, people) is None and exactly.meets(people):
                 return True
     return False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import combinations
 
 from fairdsl.ir.demand import Chance, Confidence, Decision, Demanded, Magnitude, Probability, Score
 from fairdsl.ir.domain import Point
@@ -16,6 +18,7 @@ from fairdsl.numerics.chances import chance_between, logistic, outcome_of, vanis
 from fairdsl.numerics.confidence import leads_of
 from fairdsl.numerics.demand import FALSE, OPEN, TRUE, between, never, truth
 from fairdsl.numerics.exact import Enclosed, enclosed_scores, settled_scores
+from fairdsl.numerics.predicates import holds_together
 from fairdsl.replay.admissible import admissible, outside
 from fairdsl.replay.run import runtime_of
 from fairdsl.source import Span
@@ -184,7 +187,13 @@ def outside_of(problem: Problem, people: Mapping[Who, Point]) -> str | None:
     asked, domain = problem.demanded, problem.domain
     if asked.alone:
         return outside(asked.names[0], people[Who.EACH], asked.pair, domain)
-    return admissible(asked.pair, domain, people[Who.A], people[Who.B], problem.model)
+    if not asked.several:
+        return admissible(asked.pair, domain, people[Who.A], people[Who.B], problem.model)
+    for one, other in combinations(asked.people, 2):
+        pair = replace(asked.pair, pair_target=And(()), sure=())
+        if (beside := admissible(pair, domain, people[one], people[other])) is not None:
+            return f"{asked.name_of(one)} and {asked.name_of(other)}: {beside}"
+    return None if holds_together(asked.pair.pair_target, people) else "they do not meet `among`"
 
 
 def _given(model: Model, settled: tuple[Enclosed, int | None], name: str, point: Point) -> Given:

@@ -17,6 +17,9 @@ def breach_blocks(heading: str, found: Sequence[Breach], found_for: tuple[str, .
         return
     first = found[0]
     people = first.individuals
+    if len(people) > 2:
+        yield from _listed(heading, first, len(found) - 1)
+        return
     common = first.differing if len(people) > 1 else ()
     same = tuple(f"{name} = {cell(value)}" for name, value in people[0].values.items() if name not in common)
     yield Pair(
@@ -33,6 +36,24 @@ def breach_blocks(heading: str, found: Sequence[Breach], found_for: tuple[str, .
         yield Note("not met", tuple(map(_side, first.failed)))
     if len(found) > 1:
         yield Note("", (f"and {len(found) - 1} more in the JSON report",))
+
+
+def _listed(heading: str, breach: Breach, more: int) -> Iterator[Block]:
+    """More than two individuals, one below the other: a table of pairs has two columns."""
+    people, apart = breach.individuals, breach.differing
+    same = [f"{name} = {cell(value)}" for name, value in people[0].values.items() if name not in apart]
+    yield Note(heading, (f"{'all' if same else 'nothing'} the same: {', '.join(same)}",) if same else ())
+    for person in people:
+        said = [f"{name} = {cell(person.values[name])}" for name in apart]
+        for given in breach.given:
+            if given.individual == person.name:
+                said.append(f"{given.model}: {given.decision}")
+                said += [f"score {number}" for number in [score(given.scores, given.score_error)] if number]
+        yield Note(person.name, (", ".join(said),))
+    if breach.failed:
+        yield Note("not met", tuple(map(_side, breach.failed)))
+    if more:
+        yield Note("", (f"and {more} more in the JSON report",))
 
 
 def _rows(breach: Breach) -> Iterator[PairRow]:

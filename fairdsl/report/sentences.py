@@ -61,7 +61,8 @@ def _plain_of_pairs(demand: DemandReport) -> str:
             alone = _listed([f"`{one.model}` gives `{one.decision}`" for one in shown_here.given])
             return f"`{wanted}` is broken: to `{shown_here.individuals[0].name}`, who is shown, {alone}."
         made = [f"`{one.model}` gives `{one.decision}` to `{one.individual}`" for one in shown_here.given]
-        return f"`{wanted}` is broken: of the two who are shown, {_listed(made)}."
+        many = {2: "two", 3: "three", 4: "four"}[len(shown_here.individuals)]
+        return f"`{wanted}` is broken: of the {many} who are shown, {_listed(made)}."
     if demand.judgement is Judgement.UNKNOWN or not demand.witnesses:
         return f"Whether `{wanted}` is true of everybody in question is open."
     pair = demand.witnesses[0]

@@ -104,8 +104,9 @@ def _of(demand: DemandReport, found: Basis) -> str:
                 "what is possible and not of people."
             )
         case Standing.SHOWN:
-            alone = bool(demand.breaches) and len(demand.breaches[0].individuals) == 1
-            return _sentence(f"{'an individual shows' if alone else 'two individuals show'} it: {replayed(demand)}")
+            shown_here = len(demand.breaches[0].individuals) if demand.breaches else 2
+            who = ("an individual shows", "two individuals show", "three individuals show", "four individuals show")
+            return _sentence(f"{who[shown_here - 1]} it: {replayed(demand)}")
         case Standing.ESTIMATED:
             sample = demand.estimate
             many = "" if sample is None else f" {sample.sampled:,}"

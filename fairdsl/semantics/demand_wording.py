@@ -75,14 +75,16 @@ class DemandWords:
 
     @property
     def _anybody(self) -> str:
-        pair, names = self.question.pair, " and ".join(f"`{name}`" for name in self.question.names)
-        some = "individual" if self.question.alone else "two individuals"
+        pair, (*first, last) = self.question.pair, [f"`{name}`" for name in self.question.names]
+        names = " and ".join([*([", ".join(first)] if first else []), last])
+        some = ("individual", "two individuals", "three individuals", "four individuals")[len(first)]
         who = f"any {some} {names} of `{self.domain.name}`"
         if pair.target != TRUE:
             who += f" with {predicate_text(pair.target, self.domain)}"
         if self.question.alone:
             return who
-        who = f"{who} {how_they_differ(pair, self.domain)}"
+        how = how_they_differ(pair, self.domain)
+        who = f"{who}, each two of whom {how.removeprefix('that ')}" if self.question.several else f"{who} {how}"
         return (
             who
             if pair.pair_target == TRUE
@@ -101,7 +103,7 @@ class DemandWords:
             )
             return f"{taken_from(self.under, drawn=self.drawn)}{self._among}{taken}"
         if asked.one_sided is not None:
-            return f"individuals `{asked.names[0] if asked.one_sided.value == 'a' else asked.names[1]}`"
+            return f"individuals `{asked.name_of(asked.one_sided)}`"
         return f"individuals{self._among}" if asked.of_individuals else "assignments of the other attributes"
 
     @property

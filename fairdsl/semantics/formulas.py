@@ -1,13 +1,14 @@
-"""Any formula over what models give: a demand of one individual or of two (:mod:`fairdsl.ir.demand`)."""
+"""Any formula over what models give: a demand of one individual or of several (:mod:`fairdsl.ir.demand`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.demand import Demanded
-from fairdsl.ir.expr import Compare, Predicate, Who, atoms, conjoin
+from fairdsl.ir.demand import Demanded, people_of
+from fairdsl.ir.expr import Compare, Predicate, atoms, conjoin
 from fairdsl.ir.question import Pair
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedModel
@@ -65,7 +66,7 @@ class FormulaReader:
         if formula is None or None in premises:
             return None
         if not self._alone and outputs.unowned(formula):
-            first, second = (name.text for name in self.compare.names)
+            first, second = (name.text for name in self.compare.names[:2])
             self.reporter.report(
                 errors.demand_not_understood(
                     node.span, f"say whose attributes are meant, as in `{first}.x` and `{second}.x`"
@@ -76,7 +77,7 @@ class FormulaReader:
             outputs.about(part, one)
             for part in premises
             if part is not None
-            for one in ((Who.A, Who.B) if not self._alone and outputs.unowned(part) else (Who.EACH,))
+            for one in people_of(len(self.compare.names) if outputs.unowned(part) else 1)
         ]
         sure = [outputs.surely(each) for each in question.sure]
         for name in outputs.named:
@@ -112,15 +113,18 @@ class FormulaReader:
         self.reporter.report(errors.demand_not_understood(node.span, f"write {known}"))
 
     def _same(self, node: tree.SameDecision) -> tree.Expression:
-        """``approve(a) = approve(b)``, which is what it says."""
+        """``approve(a) = approve(b)``, which is what it says; of several each as the next."""
 
         def decision(name: tree.Name) -> tree.Call:
             function = tree.Name(text=self.model.declaration.name, quoted=False, span=node.span)
             argument = tree.Reference(owner=None, name=name, span=node.span)
             return tree.Call(owner=None, function=function, arguments=(argument,), span=node.span)
 
-        first, second = self.compare.names
-        return tree.Comparison(left=decision(first), relation="=", right=decision(second), span=node.span)
+        same: list[tree.Expression] = [
+            tree.Comparison(left=decision(one), relation="=", right=decision(other), span=node.span)
+            for one, other in pairwise(self.compare.names)
+        ]
+        return same[0] if len(same) == 1 else tree.Conjunction(parts=tuple(same), span=node.span)
 
     def _same_domain(self, name: str, span: Span) -> bool:
         other = self.models[name]

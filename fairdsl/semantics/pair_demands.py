@@ -284,7 +284,7 @@ class PairDemands:
             help_text = f"write `model {models[0]}` in the property"
             self.reporter.report(errors.say_which("model", node.span, models, help_text))
             return None
-        if self._alone or self.premises or any(sure.model for sure in question.sure):
+        if len(self.compare.names) != 2 or self.premises or any(sure.model for sure in question.sure):
             return self._formula(node, question)
         known = self._known_demand(node)
         if known is not None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairdsl.diagnostics import Reporter
+from fairdsl.ir.demand import MOST, people_of
 from fairdsl.ir.domain import Boolean, Category
 from fairdsl.ir.expr import Predicate, Who, conjoin, rename, variables
 from fairdsl.ir.question import Differ, Pair, Relaxation, Sure
@@ -25,8 +26,6 @@ from fairdsl.syntax import tree
 
 __all__ = ["PairBuilder"]
 
-#: Individuals that a demand may be about at most.
-_MOST = 2
 #: Clauses that say what else may differ between two individuals.
 _EXCEPTIONS = (tree.ApartClause, tree.RegardlessClause)
 
@@ -84,33 +83,32 @@ class PairBuilder:
         return tuple(name.text for name in self.compare.names)
 
     def _named_apart(self) -> bool:
-        """Whether there are one or two individuals, with names of their own."""
+        """Whether there are as many individuals as a formula may be about, with names of their own."""
         seen: dict[str, Span] = {}
         for name in self.compare.names:
             if name.text in seen:
                 self.reporter.report(errors.declared_twice("individual", name.text, name.span, seen[name.text]))
                 return False
             seen[name.text] = name.span
-        if len(seen) > _MOST:
-            third = self.compare.names[_MOST]
+        if len(seen) > MOST:
+            more = self.compare.names[MOST]
             self.reporter.report(
                 errors.clause_out_of_place(
-                    third.text,
-                    third.span,
-                    "a demand is about one individual or about two",
-                    "compare two, and write a property for each two whom you want to compare",
+                    more.text,
+                    more.span,
+                    f"a demand is about {MOST} individuals at most",
+                    "compare fewer, and write a property for each of the others",
                 )
             )
-        return len(seen) <= _MOST
+        return len(seen) <= MOST
 
     @property
     def _scope(self) -> ConditionScope:
         """What conditions may name: of one individual its own name says nothing that a bare attribute does not."""
         names = self._names
-        whose = (Who.EACH,) if len(names) == 1 else (Who.A, Who.B)
         return ConditionScope(
             domain=self.model.domain,
-            individuals=dict(zip(names, whose, strict=True)),
+            individuals=dict(zip(names, people_of(len(names)), strict=True)),
             named=self.conditions,
             labels=self.labels,
         )
@@ -134,7 +132,7 @@ class PairBuilder:
         )
         if not self.reporter.has_errors:
             self._check_otherwise_equal(question)
-            check_pair(question, self.model.domain, spans, self.reporter)
+            check_pair(question, people_of(len(self._names)), self.model.domain, spans, self.reporter)
         return question
 
     def _one(self) -> Pair:
@@ -290,7 +288,7 @@ class PairBuilder:
             if who <= {Who.EACH}:
                 each.append(predicate)
             elif Who.EACH in who:
-                ordered += [rename(predicate, {Who.EACH: one}) for one in (Who.A, Who.B)]
+                ordered += [rename(predicate, {Who.EACH: one}) for one in people_of(len(self._names))]
             else:
                 ordered.append(predicate)
         return conjoin(*each), conjoin(*ordered)

@@ -112,7 +112,7 @@ def written_out(
 ) -> tree.Expression | tree.SameDecision:
     """A demand about pairs; ``max_score_gap <= 3`` is that the scores of any two are at most 3 apart."""
     found = metric_comparison(node)
-    if found is None or len(compare.names) == 1 or found[1] not in ("<=", "<"):
+    if found is None or len(compare.names) != 2 or found[1] not in ("<=", "<"):
         return node
     name = metric_name(found[0])
     if name is None or name.text != Quantity.MAX_SCORE_GAP.value:

@@ -6,9 +6,10 @@ true, but a condition that excludes everybody in a more intricate way is left to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Domain, Integer, show_number
@@ -61,8 +62,10 @@ def check_among(target: Predicate, domain: Domain, reporter: Reporter) -> None:
         _report_together("`among`", target, "together the conditions leave nobody", reporter)
 
 
-def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span], reporter: Reporter) -> None:
-    """Whether any pair can be in force: nothing empty, nothing fixed that must differ."""
+def check_pair(
+    question: Pair, people: Sequence[Who], domain: Domain, differ_spans: Mapping[int, Span], reporter: Reporter
+) -> None:
+    """Whether any pair, or tuple of so many, can be in force: nothing empty, nothing fixed that must differ."""
     bare = narrow(domain)
     _check_relaxations(question, domain, reporter)
     if _nobody(bare):
@@ -73,7 +76,7 @@ def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span],
     if not _nobody(sets):
         _check_differing(question, domain, (bare, sets), differ_spans, reporter)
         if len(reporter.diagnostics) == reported:
-            _check_pair_target(question, domain, reporter)
+            _check_pair_target(question, people, domain, reporter)
     elif len(reporter.diagnostics) == reported:
         _report_together("`among`", question.target, "together the conditions leave nobody", reporter)
 
@@ -148,18 +151,22 @@ def _check_relaxations(question: Pair, domain: Domain, reporter: Reporter) -> No
 # ---- conditions on the ordered pair ------------------------------------------------------------
 
 
-def _check_pair_target(question: Pair, domain: Domain, reporter: Reporter) -> None:
+def _check_pair_target(question: Pair, people: Sequence[Who], domain: Domain, reporter: Reporter) -> None:
     """``among a.age < b.age`` where ages are held equal leaves no pair, whatever the ranges."""
     span = place_of(question.pair_target)
     if span is None:
         return
-    pairs, placed = _both(question, domain)
+    pairs, placed = _together(question, people, domain)
     condition = substitute(question.pair_target, placed)
     reported = len(reporter.diagnostics)
-    report_constant(condition, pairs, narrow(pairs), "condition", reporter, of="every pair")
+    report_constant(condition, pairs, narrow(pairs), "condition", reporter, of=_every(people))
     if len(reporter.diagnostics) == reported and _no_pair(question, pairs, condition):
         detail = "with all that is held equal, none is left"
-        reporter.report(errors.excludes_everybody("this condition", span, detail, whom="every pair"))
+        reporter.report(errors.excludes_everybody("this condition", span, detail, whom=_every(people)))
+
+
+def _every(people: Sequence[Who]) -> str:
+    return "every pair" if len(people) == 2 else f"all {len(people)} together"
 
 
 def _no_pair(question: Pair, pairs: Domain, condition: Predicate) -> bool:
@@ -175,34 +182,32 @@ def _no_pair(question: Pair, pairs: Domain, condition: Predicate) -> bool:
     return any(0 < len(values) <= _FEW and all(none_with(index, v) for v in values) for index, values in few)
 
 
-def _both(question: Pair, domain: Domain) -> tuple[Domain, Callable[[Variable], Variable]]:
-    """Pairs as one domain: what is held equal occurs once, what is not once for each individual."""
+def _together(question: Pair, people: Sequence[Who], domain: Domain) -> tuple[Domain, Callable[[Variable], Variable]]:
+    """Tuples as one domain: what is held equal occurs once, what is not once for each individual."""
     relaxed = {relaxation.attribute: relaxation.by for relaxation in question.relax}
-    free = sorted({*question.differ, *relaxed})
-    of_b = {index: len(domain.attributes) + position for position, index in enumerate(free)}
+    free, width = sorted({*question.differ, *relaxed}), len(domain.attributes)
 
     def placed(variable: Variable) -> Variable:
-        second = variable.who is Who.B
-        return Variable(of_b.get(variable.attribute, variable.attribute) if second else variable.attribute)
+        at, later = variable.attribute, 0 if variable.who is Who.EACH else people.index(variable.who)
+        own = later and at in free
+        return Variable(width + (later - 1) * len(free) + free.index(at) if own else at)
 
-    def apart(index: int) -> Linear:
-        return Linear.of({Variable(index): Fraction(1), Variable(of_b[index]): Fraction(-1)})
+    def apart(index: int, one: Who, other: Who) -> Linear:
+        return Linear.of({placed(Variable(index, one)): Fraction(1), placed(Variable(index, other)): Fraction(-1)})
 
     def individually(predicate: Predicate) -> list[Predicate]:
-        return [substitute(rename(predicate, {Who.EACH: one}), placed) for one in (Who.A, Who.B)]
+        return [substitute(rename(predicate, {Who.EACH: one}), placed) for one in people]
 
-    differ = tuple(Compare(left=apart(index), relation=Relation.NE) for index in question.differ)
-    near = [
-        Compare(left=apart(index).scaled(Fraction(sign)) - Linear(constant=by), relation=Relation.LE)
-        for index, by in relaxed.items()
-        if by is not None
-        for sign in (1, -1)
-    ]
-    attributes = [*domain.attributes, *(domain.attributes[index] for index in free)]
-    where = conjoin(
-        *individually(domain.where),
-        *individually(question.target),
-        *(differ if question.mode is Differ.EACH else (Or(differ),)),
-        *near,
-    )
+    compared: list[Predicate] = []
+    for couple in combinations(people, 2):
+        differ = tuple(Compare(left=apart(index, *couple), relation=Relation.NE) for index in question.differ)
+        compared += differ if question.mode is Differ.EACH else (Or(differ),)
+        compared += [
+            Compare(left=apart(index, *couple).scaled(Fraction(sign)) - Linear(constant=by), relation=Relation.LE)
+            for index, by in relaxed.items()
+            if by is not None
+            for sign in (1, -1)
+        ]
+    attributes = [*domain.attributes, *(domain.attributes[index] for _ in people[1:] for index in free)]
+    where = conjoin(*individually(domain.where), *individually(question.target), *compared)
     return replace(domain, attributes=tuple(attributes), where=where), placed

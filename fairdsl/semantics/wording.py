@@ -7,7 +7,9 @@ would have to infer is written out here, for ``explain`` and for every report.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 
+from fairdsl.ir.demand import people_of
 from fairdsl.ir.domain import Attribute, Boolean, Domain, show_number
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who
 from fairdsl.ir.question import (
@@ -72,7 +74,7 @@ def _grouped(predicate: Predicate, domain: Domain, names: Names) -> str:
 
 def _name(variable: Variable, domain: Domain, names: Names) -> str:
     name = domain.attributes[variable.attribute].name
-    return name if variable.who is Who.EACH else f"{names[variable.who is Who.B]}.{name}"
+    return name if variable.who is Who.EACH else f"{names[people_of(len(names)).index(variable.who)]}.{name}"
 
 
 def _value(variable: Variable, value: Fraction, domain: Domain) -> str:
@@ -121,16 +123,19 @@ def clauses_in_force(question: Pair, domain: Domain, names: Names = NAMES) -> tu
     """Every clause that shapes the question, the implicit ones included, one line each."""
     lines = [
         f"compare {', '.join(names)} : {domain.name}",
-        f"differ in {_differing(question, domain)}",
+        f"differ in {_differing(question, domain)}{'' if len(names) == 2 else ', each two of them'}",
         *(_relaxation(relaxation, domain) for relaxation in question.relax),
         f"held equal: {', '.join(_equal(question, domain)) or 'nothing else'}",
     ]
     if domain.where != TRUE:
         lines.append(f"domain constraint: {predicate_text(domain.where, domain)}")
     if question.target != TRUE:
-        lines.append(f"among (both individuals): {predicate_text(question.target, domain)}")
+        lines.append(
+            f"among ({'both' if len(names) == 2 else 'all'} individuals): {predicate_text(question.target, domain)}"
+        )
     if question.pair_target != TRUE:
-        lines.append(f"among (ordered pair): {predicate_text(question.pair_target, domain, names)}")
+        ordered = "pair" if len(names) == 2 else "tuple"
+        lines.append(f"among (ordered {ordered}): {predicate_text(question.pair_target, domain, names)}")
     lines += [f"when {_sureness(sure)}" for sure in question.sure]
     return tuple(lines)
 
@@ -232,17 +237,19 @@ def formula(question: Pair, domain: Domain, model: str, quantity: Quantity) -> s
 
 
 def pair_formula(question: Pair, domain: Domain, names: Names = NAMES) -> list[str]:
-    """What makes a pair admissible, each part as a formula."""
-    a, b = names
-    parts = [_differ_formula(question, domain, names)]
+    """What makes a pair, or a larger tuple, admissible, each part as a formula."""
+    couples = tuple(combinations(names, 2))
+    parts = [_differ_formula(question, domain, couple) for couple in couples]
     for relaxation in question.relax:
         name = domain.attributes[relaxation.attribute].name
         if relaxation.by is not None:
-            parts.append(f"|{a}.{name} - {b}.{name}| <= {show_number(relaxation.by)}")
+            parts += [f"|{a}.{name} - {b}.{name}| <= {show_number(relaxation.by)}" for a, b in couples]
     if equal := _equal(question, domain):
-        parts.append(f"{a}.x = {b}.x for x in {{{', '.join(equal)}}}")
+        parts.append(f"{' = '.join(f'{one}.x' for one in names)} for x in {{{', '.join(equal)}}}")
     if question.target != TRUE:
-        parts.append(f"T({a}) and T({b}) with T = [{predicate_text(question.target, domain)}]")
+        parts.append(
+            f"{' and '.join(f'T({one})' for one in names)} with T = [{predicate_text(question.target, domain)}]"
+        )
     if question.pair_target != TRUE:
         parts.append(f"[{predicate_text(question.pair_target, domain, names)}]")
     parts += [_sureness(sure) for sure in question.sure]

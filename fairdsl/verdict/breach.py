@@ -1,4 +1,4 @@
-"""Those who break a general demand: one individual or two, and what every model named makes of each."""
+"""Those who break a general demand: one individual or several, and what every model named makes of each."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Breach:
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("agrees",)
 
-    #: Who: one individual or two.
+    #: Who: one individual or several.
     individuals: tuple[Person, ...]
     #: What each model that the demand names makes of each of them.
     given: tuple[Given, ...]
@@ -78,6 +78,6 @@ class Breach:
 
     @property
     def differing(self) -> tuple[str, ...]:
-        """The attributes in which two individuals are not the same."""
-        first, last = self.individuals[0].values, self.individuals[-1].values
-        return tuple(name for name, value in first.items() if value != last[name])
+        """The attributes in which the individuals are not all the same."""
+        first, *others = (person.values for person in self.individuals)
+        return tuple(name for name, value in first.items() if any(other[name] != value for other in others))

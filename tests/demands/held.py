@@ -43,6 +43,7 @@ __all__ = [
     "people_in",
     "problem_of",
     "rows_agree",
+    "rows_refuse",
     "shares_agree",
 ]
 
@@ -116,11 +117,11 @@ def agrees(found: Case, verdict: Verdict | None) -> None:
             raise AssertionError(verdict)
 
 
-def drawn(random: Random, kind: str, folder: Path, *, alone: float = 0.35) -> Case:
-    """A random property about models of a kind, whose files are put into the folder."""
+def drawn(random: Random, kind: str, folder: Path, *, alone: float = 0.35, names: tuple[str, ...] = ()) -> Case:
+    """A random property about models of a kind, whose files are put into the folder; ``names`` says about whom."""
     if kind == "formula":
-        return case(random, alone=alone)
-    return case(random, lambda name, numbers: KINDS[kind](name, numbers, folder), alone=alone)
+        return case(random, alone=alone, names=names)
+    return case(random, lambda name, numbers: KINDS[kind](name, numbers, folder), alone=alone, names=names)
 
 
 def ask_each(found: Case, folder: Path) -> Iterator[tuple[str, Verdict | None]]:
@@ -175,6 +176,13 @@ def rows_agree(found: Case, rows: list[Person], folder: Path) -> Verdict | None:
     return holds
 
 
+def rows_refuse(found: Case, folder: Path) -> bool:
+    """Whether rows and draws leave a demand about more than two alone, whose units they cannot judge."""
+    people_in(Random(0), folder)
+    demands = demands_of(found.spec(f"share({found.demand.text}) >= 50%", under="people"), folder)
+    return all(ask(BACKENDS["rows"].procedure(), problem) is None for problem in demands)
+
+
 def laws_agree(
     found: Case, said: str, chance: Callable[[Person], Fraction], folder: Path
 ) -> Iterator[tuple[str, Verdict | None]]:
@@ -219,6 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, help="how many demands are drawn")
     parser.add_argument("--seed", type=int, default=1, help="of the drawing")
+    parser.add_argument("--people", type=int, default=0, help="how many individuals each is about; 0: one or two")
     parser.add_argument("--cvc5", action="store_true", help="ask cvc5 the scripts as well")
     asked = parser.parse_args()
     said: dict[str, Counter[str]] = {}
@@ -227,11 +236,11 @@ def main() -> None:
         folder = Path(name)
         for number in range(asked.count):
             random, kind = Random(f"{asked.seed}.{number}"), kinds[number % len(kinds)]
-            found = drawn(random, kind, folder)
+            found = drawn(random, kind, folder, names=tuple("abcd"[: asked.people]))
             verdicts = list(ask_each(found, folder))
-            said_of_rows = rows_agree(found, people_in(random, folder), folder)
-            verdicts.append(("rows", said_of_rows))
-            verdicts += laws_agree(found, *law(random), folder)
+            if len(found.names) <= 2:  # rows and draws are of units of one or two
+                verdicts.append(("rows", rows_agree(found, people_in(random, folder), folder)))
+                verdicts += laws_agree(found, *law(random), folder)
             words = [(engine, type(verdict).__name__) for engine, verdict in verdicts if verdict is not None]
             if asked.cvc5 and (status := by_cvc5(found, folder)) is not None:
                 words.append(("cvc5", status))

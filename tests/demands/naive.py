@@ -45,7 +45,7 @@ domain P {
 
 
 #: A score, a probability or an attribute, with whose it is.
-_NAMED = re.compile(r"\w+\.(?:score|probability)\(\w+\)|\b[ab]\.\w+")
+_NAMED = re.compile(r"\w+\.(?:score|probability)\(\w+\)|\b[a-d]\.\w+")
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,14 @@ class Case:
         inside = [one for one in everybody if all(said.of({"": one}) for said in self.targets)]
         if len(self.names) == 1:
             return [{self.names[0]: one} for one in inside]
-        found: list[People] = []
-        for a, b in product(inside, repeat=2):
-            people = {"a": a, "b": b}
-            if self._comparable(a, b) and all(said.of(people) for said in self.ordered):
-                found.append(people)
-        return found
+        found: list[People] = [{self.names[0]: one} for one in inside]
+        for name in self.names[1:]:
+            found = [
+                {**people, name: one}
+                for people, one in product(found, inside)
+                if all(self._comparable(earlier, one) for earlier in people.values())
+            ]
+        return [people for people in found if all(said.of(people) for said in self.ordered)]
 
     def _comparable(self, a: Person, b: Person) -> bool:
         apart = [a[name] != b[name] for name in self.differ]
@@ -183,28 +185,39 @@ class Case:
 
     @property
     def _named(self) -> str | None:
-        """Of two the one whom conditions name without the other."""
+        """Of several the one whom conditions name without the others."""
         if len(self.names) == 1:
             return None
         said = [*self.ordered, *self.premises]
-        named = {name for each in said for name in ("a", "b") if f"{name}." in each.text or f"({name})" in each.text}
+        named = {name for each in said for name in self.names if f"{name}." in each.text or f"({name})" in each.text}
         return named.pop() if len(named) == 1 else None
 
 
-def case(random: Random, scored: Callable[[str, Random], Model] | None = None, *, alone: float = 0.35) -> Case:
-    """A random property; ``scored`` draws the two models with a score, ``alone`` is how often it is about one."""
-    names = ("a",) if random.random() < alone else ("a", "b")
+def case(
+    random: Random,
+    scored: Callable[[str, Random], Model] | None = None,
+    *,
+    alone: float = 0.35,
+    names: tuple[str, ...] = (),
+) -> Case:
+    """A random property; ``scored`` draws the two models with a score, ``alone`` is how often it is about one.
+
+    ``names`` says instead who it is about.
+    """
+    names = names or (("a",) if random.random() < alone else ("a", "b"))
     draw = scored or _scored
     models = (draw("old", random), draw("new", random), _graded("grade", random))
     differ: tuple[str, ...] = ()
     relax: dict[str, int | None] = {}
-    if len(names) == 2:
-        differ = tuple(random.sample(["sex", "job", "x", "y"], random.choice([1, 1, 2])))
+    if len(names) > 1:
+        # An attribute in which so many differ has as many values.
+        some = ["sex", "job", "x", "y"] if len(names) == 2 else ["job", "x", "y"] if len(names) == 3 else ["y"]
+        differ = tuple(random.sample(some, random.choice([1, 1, 2]) if len(names) < 4 else 1))
         for name in ("x", "y"):
-            if name not in differ and random.random() < 0.25:
-                relax[name] = random.choice([None, 1])
+            if name not in differ and random.random() < 0.25 / (len(names) - 1):
+                relax[name] = random.choice([None, 1]) if len(names) == 2 else 1
     targets = (_about_all(random),) if random.random() < 0.3 else ()
-    ordered = (_attributes(random, names),) if len(names) == 2 and random.random() < 0.4 else ()
+    ordered = (_attributes(random, names),) if len(names) > 1 and random.random() < 0.4 else ()
     premises = (_output(random, names, models),) if random.random() < 0.3 else ()
     return Case(
         names, models, differ, random.choice(["any", "each"]), relax, targets, ordered, premises,
@@ -333,9 +346,10 @@ def _attributes(random: Random, names: tuple[str, ...]) -> Said:
     """A condition on the attributes of the pair, or of one of it."""
     relation, who = random.choice(["<=", ">=", "<"]), random.choice(names)
     kind = random.randrange(3)
-    if kind == 0 and len(names) == 2:
+    if kind == 0 and len(names) > 1:
         key = random.choice(["x", "y"])
-        return Said(f"a.{key} {relation} b.{key}", lambda p: RELATIONS[relation](p["a"][key], p["b"][key]))
+        one, other = names[-2:]
+        return Said(f"{one}.{key} {relation} {other}.{key}", lambda p: RELATIONS[relation](p[one][key], p[other][key]))
     if kind == 1:
         return Said(f"{who}.sex = f", lambda p: p[who]["sex"] == "f")
     limit = random.randint(1, 2)

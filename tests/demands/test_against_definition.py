@@ -11,7 +11,7 @@ import pytest
 
 from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Violated
 from tests.demands.files import KINDS
-from tests.demands.held import ask_each, drawn, laws_agree, people_in, rows_agree
+from tests.demands.held import ask_each, drawn, laws_agree, people_in, rows_agree, rows_refuse
 from tests.demands.naive import Said, law
 
 #: Of so many demands about models of a kind, how many an engine decides at least; others say nothing, or it refuses.
@@ -33,6 +33,26 @@ def test_engines_agree_with_the_definition(kind: str, tmp_path: Path) -> None:
         for engine, verdict in ask_each(drawn(random, kind, tmp_path), tmp_path):
             decided[engine] += isinstance(verdict, Holds | Vacuous | Violated | Shares)
     assert all(decided[engine] >= least for engine, least in DECIDED[kind].items()), decided
+
+
+@pytest.mark.parametrize(
+    ("kind", "people", "count"),
+    [
+        ("network", 3, 4),
+        pytest.param("formula", 3, 12, marks=pytest.mark.slow),
+        pytest.param("trees", 4, 12, marks=pytest.mark.slow),
+    ],
+)
+def test_engines_agree_about_several(kind: str, people: int, count: int, tmp_path: Path) -> None:
+    random = Random(51)
+    said: Counter[tuple[str, type]] = Counter()
+    for _ in range(count):
+        found = drawn(random, kind, tmp_path, names=tuple("abcd"[:people]))
+        said.update((engine, type(verdict)) for engine, verdict in ask_each(found, tmp_path))
+        assert rows_refuse(found, tmp_path)
+    engines = {engine for engine, verdict in said if verdict in (Holds, Vacuous, Violated, Shares)}
+    assert {"enumerate", "smt", "enumerate, share"} <= engines, said
+    assert said["search", Violated] == said["enumerate", Violated] > 0, said
 
 
 @pytest.mark.parametrize("kind", ["formula", *KINDS])

@@ -112,8 +112,8 @@ def test_what_cannot_be_read_is_said_at_its_place(text: str, tmp_path: Path) -> 
     assert_found_as_marked(text, tmp_path)
 
 
-def test_three_are_not_compared(tmp_path: Path) -> None:
-    text = two("new(a) = new(b)").replace("a, b : Patient", "a, b, c : Patient # error: E0413")
+def test_five_are_not_compared(tmp_path: Path) -> None:
+    text = two("new(a) = new(b)").replace("a, b : Patient", "a, b, c, d, e : Patient # error: E0413")
     assert_found_as_marked(text, tmp_path)
 
 

@@ -14,9 +14,9 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, PairUnder, SameDecision, ScoreGap, WorstPair
 from fairdsl.metrics.weights import unlisted
 from fairdsl.numerics.grid import Grid
-from fairdsl.numerics.narrow import Finite, ValueSet, count_points, narrow
+from fairdsl.numerics.narrow import Finite, count_points, narrow
 
-__all__ = ["MOST_PAIRS", "MOST_POINTS", "offer", "visits_tuples"]
+__all__ = ["MOST_PAIRS", "MOST_POINTS", "offer", "tuple_count", "visits_tuples"]
 
 #: Individuals that are evaluated at most.
 MOST_POINTS = 2**22
@@ -54,8 +54,10 @@ def offer(problem: Problem) -> Offer | Refusal:
     if points is None or points > most:
         return Refusal(why=f"{_power(points or 0)} points; its limit is {_power(most)}", span=problem.domain.span)
     assert isinstance(asked, Pair | Demanded)
-    if visits_tuples(asked) and (pairs := _pair_count(pair, sets)) > MOST_PAIRS:
-        return Refusal(why=f"{_power(pairs)} pairs to visit one by one; its limit is 2^26", span=pair.span)
+    tuples = tuple_count(problem.demanded, [values.count or 0 for values in sets])
+    if visits_tuples(asked) and tuples > MOST_PAIRS:
+        what = "tuples" if problem.demanded.several else "pairs"
+        return Refusal(why=f"{_power(tuples)} {what} to visit one by one; its limit is 2^26", span=pair.span)
     return Offer(method=f"evaluates all {points:,} individuals", decides=True, cost=Cost.COUNT)
 
 
@@ -64,10 +66,13 @@ def visits_tuples(asked: Pair | Demanded) -> bool:
     return isinstance(asked, Demanded) or asked.pair_target != TRUE or not isinstance(asked.demand, SameDecision)
 
 
-def _pair_count(pair: Pair, sets: Sequence[ValueSet]) -> int:
-    counts = [values.count or 0 for values in sets]
-    free = {*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}
-    return prod(counts) * prod(counts[axis] for axis in free)
+def tuple_count(asked: Demanded, counts: Sequence[int]) -> int:
+    """How many tuples are visited one by one, from the number of values of each attribute."""
+    free = {*asked.pair.differ, *(relaxation.attribute for relaxation in asked.pair.relax)}
+    found = prod(counts)
+    for _ in asked.people[1:]:
+        found *= prod(counts[axis] for axis in free)
+    return found
 
 
 def _power(count: int) -> str:

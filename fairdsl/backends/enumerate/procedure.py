@@ -7,7 +7,6 @@ made fast enough for millions of individuals.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,8 @@ from fairdsl.backends.enumerate.census import Census, take_census
 from fairdsl.backends.enumerate.choose import Chosen, choose, choose_tuples
 from fairdsl.backends.enumerate.deployed import decided_alone, with_deployed
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
-from fairdsl.backends.enumerate.offer import offer, visits_tuples
-from fairdsl.backends.enumerate.tuples import Kept, free_axes, mark_by_tuples
+from fairdsl.backends.enumerate.offer import offer, tuple_count, visits_tuples
+from fairdsl.backends.enumerate.tuples import Kept, mark_by_tuples
 from fairdsl.backends.enumerate.worst import worst_of_everybody
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Who
@@ -36,7 +35,7 @@ from fairdsl.verdict import Arithmetic, Evidence, Holds, Known, Reason, Shares, 
 __all__ = ["Enumerate"]
 
 
-#: Pairs that are judged as deployed files decide them, at most.
+#: Tuples that are judged as deployed files decide them, at most.
 _FILED_PAIRS = 2**24
 
 
@@ -47,7 +46,7 @@ class Enumerate:
     about = Capability(
         questions=(
             "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
-            "any formula over decisions and scores of one individual or a pair, of several models",
+            "any formula over decisions and scores of one individual, a pair, three or four, of several models",
             "shares of either under a distribution, of at most 2^18 individuals",
             "how far apart the scores of a pair are at most",
         ),
@@ -117,8 +116,7 @@ def _marked_in_files(
     """Who is in a violation of the deployed files, and some tuples that are one; None where that was not found out."""
     if judge is None:
         return (None if census.deployed is None else mark_by_counting(census, pair, census.deployed).violating), None
-    pairs = census.count * prod(census.grid.shape[axis] for axis in free_axes(judge.asked))
-    if census.as_files is None or pairs > _FILED_PAIRS:
+    if census.as_files is None or tuple_count(judge.asked, census.grid.shape) > _FILED_PAIRS:
         return None, None
     marks, kept = mark_by_tuples(census, judge, census.as_files, budget, observer, files=True)
     return (None, None) if budget.exhausted else (marks.violating, kept)

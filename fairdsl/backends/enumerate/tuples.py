@@ -1,7 +1,7 @@
-"""Who breaks a demand, tuple by tuple: any formula, of one individual or of pairs, as the definition has it.
+"""Who breaks a demand, tuple by tuple: any formula, of one individual or of several, as the definition has it.
 
 Of pairs, everybody is taken as ``a`` at once and given one value of what may differ after the other as ``b``, so that
-the work is one array for each such value and not one step for each pair.
+the work is one array for each such value and not one step for each pair; and so on with a third.
 """
 
 from __future__ import annotations
@@ -119,27 +119,55 @@ def pairs_in_force(
 
 def _blocks(census: Census, asked: Demanded, place: Integers) -> Iterator[tuple[float, Mapping[Who, Integers]]]:
     """Tuples that the question speaks of as flat indices, with the fraction done."""
-    pair, grid, free = asked.pair, census.grid, free_axes(asked)
-    shape = [grid.shape[axis] for axis in free]
-    strides = {axis: prod(grid.shape[axis + 1 :]) for axis in free}
-    windows = {each.attribute: grid.window(each.attribute, each.by) for each in pair.relax}
-    joined = np.logical_and if pair.mode is Differ.EACH else np.logical_or
+    pair, grid = asked.pair, census.grid
+    partners = _Partners(census, asked, place)
     for start in range(0, len(census.listed), _BLOCK):
         first = census.listed[start : start + _BLOCK]
         if asked.alone:
             yield start / len(census.listed), {Who.EACH: first}
             continue
-        own = {axis: first // strides[axis] % grid.shape[axis] for axis in free}
-        base = first - sum((own[axis] * strides[axis] for axis in free), np.zeros_like(first))
-        for number, values in enumerate(product(*map(range, shape))):
-            at = dict(zip(free, values, strict=True))
-            second = base + sum(value * strides[axis] for axis, value in at.items())
-            fits = (place[second] >= 0) & joined.reduce([own[axis] != at[axis] for axis in pair.differ])
-            for axis, (starts, stops) in windows.items():
-                fits &= (starts[own[axis]] <= at[axis]) & (at[axis] < stops[own[axis]])
-            rows = {Who.A: first[fits], Who.B: second[fits]}
-            if pair.pair_target != TRUE and fits.any():
+        for done, rows in partners.grown({Who.A: first}):
+            if pair.pair_target != TRUE:
                 inside = mask(pair.pair_target, {who: grid.points(indices) for who, indices in rows.items()})
                 rows = {who: indices[inside] for who, indices in rows.items()}
             if len(rows[Who.A]):
-                yield (start + len(first) * number / prod(shape)) / len(census.listed), rows
+                yield (start + len(first) * done) / len(census.listed), rows
+
+
+class _Partners:
+    """Who may be compared with whom, as far as values tell: each two of a tuple."""
+
+    def __init__(self, census: Census, asked: Demanded, place: Integers) -> None:
+        self._asked, self._grid, self._place = asked, census.grid, place
+        self._free, shape = free_axes(asked), census.grid.shape
+        self._values = list(product(*(range(shape[axis]) for axis in self._free)))
+        self._strides = {axis: prod(shape[axis + 1 :]) for axis in self._free}
+        self._windows = {each.attribute: census.grid.window(each.attribute, each.by) for each in asked.pair.relax}
+        self._joined = np.logical_and if asked.pair.mode is Differ.EACH else np.logical_or
+
+    def grown(self, rows: Mapping[Who, Integers]) -> Iterator[tuple[float, Mapping[Who, Integers]]]:
+        """The tuples that begin with these, as many at once as take the same values of what may differ."""
+        if len(rows) == len(self._asked.people):
+            yield 0.0, rows
+            return
+        own = [{axis: self._own(axis, indices) for axis in self._free} for indices in rows.values()]
+        first = rows[Who.A]
+        base = first - sum((own[0][axis] * self._strides[axis] for axis in self._free), np.zeros_like(first))
+        for number, values in enumerate(self._values):
+            at = dict(zip(self._free, values, strict=True))
+            new = base + sum(value * self._strides[axis] for axis, value in at.items())
+            fits = np.logical_and.reduce([self._place[new] >= 0, *(self._near(one, at) for one in own)])
+            if fits.any():
+                larger = {who: indices[fits] for who, indices in rows.items()}
+                for done, grown in self.grown({**larger, self._asked.people[len(rows)]: new[fits]}):
+                    yield (number + done) / len(self._values), grown
+
+    def _own(self, axis: int, indices: Integers) -> Integers:
+        return np.asarray(indices // self._strides[axis] % self._grid.shape[axis], dtype=np.int64)
+
+    def _near(self, own: Mapping[int, Integers], at: Mapping[int, int]) -> BoolArray:
+        """Which of some individuals may be compared with one who has these values."""
+        fits = self._joined.reduce([own[axis] != at[axis] for axis in self._asked.pair.differ])
+        for axis, (starts, stops) in self._windows.items():
+            fits &= (starts[own[axis]] <= at[axis]) & (at[axis] < stops[own[axis]])
+        return np.asarray(fits, dtype=np.bool_)

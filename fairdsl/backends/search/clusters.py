@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +156,11 @@ class Clusters:
         """The tuples of members that are looked at: all of them, or some."""
         if self._asked.alone:
             return {Who.EACH: np.zeros(1, dtype=np.int64)}
+        if self._asked.several:
+            # So many tuples of different members; none where there are too few members.
+            count = _TUPLES if self.size >= len(self._asked.people) else 0
+            drawn = self._sampler.rng.random((count, max(self.size, len(self._asked.people)))).argsort(axis=1)
+            return {who: drawn[:, place] for place, who in enumerate(self._asked.people)}
         first, second = np.triu_indices(self.size, 1)
         if not self._either_way:
             first, second = np.concatenate([first, second]), np.concatenate([second, first])
@@ -167,12 +173,12 @@ class Clusters:
         """Which tuples are of members who differ as the question asks, [n, m]."""
         if self._asked.alone:
             return valid
-        first, second = places[Who.A], places[Who.B]
         # Without relaxations the same members differ in every cluster.
         some = members[:1] if self._assignments.complete else members
-        return np.asarray(
-            valid[:, first] & valid[:, second] & apart(self._pair, some[:, first], some[:, second]), dtype=np.bool_
-        )
+        found = np.logical_and.reduce([valid[:, at] for at in places.values()])
+        for first, second in combinations(places.values(), 2):
+            found = found & apart(self._pair, some[:, first], some[:, second])
+        return np.asarray(found, dtype=np.bool_)
 
     def _lacking(self, scores: FloatArray, decisions: IntArray, places: Mapping[Who, IntArray]) -> FloatArray:
         """How much surer, in logits, the model would have to be of the members of each tuple, [n, m]."""

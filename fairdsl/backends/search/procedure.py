@@ -47,7 +47,7 @@ class Search:
         questions=(
             "pairs: same decision, score gap; any, each, within, regardless of, among, when, where; finds violations "
             "only",
-            "any formula over decisions and scores of one individual or a pair, of several models",
+            "any formula over decisions and scores of one individual, a pair, three or four, of several models",
         ),
         quantities=("holds", "fair_share, discrimination_rate: at most what the violations found leave"),
         models=("every model that can be evaluated, real attributes too",),

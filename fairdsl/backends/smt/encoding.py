@@ -86,7 +86,7 @@ class SmtLib(PairEncoding):
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """All files unsat: holds. Sat: violated, once replayed. Anything else: unknown."""
 
-        def pairs(_: str, answer: Answer) -> Iterator[tuple[Point, Point]]:
+        def pairs(_: str, answer: Answer) -> Iterator[tuple[Point, ...]]:
             pair = pair_in(problem, answer.values)
             if pair is not None:
                 yield pair

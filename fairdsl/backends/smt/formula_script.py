@@ -14,7 +14,7 @@ from fractions import Fraction
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.atoms import Atom, sure_of
 from fairdsl.backends.smt.echo import mark
-from fairdsl.backends.smt.individuals import Individuals, declared
+from fairdsl.backends.smt.individuals import declared, people_of
 from fairdsl.backends.smt.plain import scores, whole_model
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.demand import Chance, Confidence, Decision, Demanded, Magnitude, Probability, Score
@@ -35,7 +35,7 @@ def formula_script(problem: Problem, asked: Demanded, name: str = "") -> str:
 
     With a threshold that is only enclosed, ``sat`` may be spurious; the header says so.
     """
-    who = "an individual" if asked.alone else "a pair"
+    who = ("an individual", "a pair", "three", "four")[len(asked.people) - 1]
     comments = [f"; {name}: is there {who} that breaks the demand? unsat: the property holds."] if name else []
     rules = [model.rule for model in problem.models]
     enclosed = any(isinstance(rule, ByThreshold) and rule.low != rule.high for rule in rules)
@@ -59,10 +59,10 @@ class _Script:
 
     def __init__(self, problem: Problem, asked: Demanded) -> None:
         self._problem, self._asked = problem, asked
-        self._people = Individuals(problem.domain, asked.pair)
+        self._people = people_of(problem)
         self._attributes = len(problem.domain.attributes)
         #: The individual's letter; of one individual everything is shared.
-        self._letters = {Who.EACH: "a"} if asked.alone else {Who.A: "a", Who.B: "b"}
+        self._letters = {Who.EACH: "a"} if asked.alone else {who: who.value for who in asked.people}
         self._premise, self.formula = (
             as_scores(part, asked, problem.models, self._attributes) for part in (asked.premise, asked.formula)
         )

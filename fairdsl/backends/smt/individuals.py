@@ -1,7 +1,7 @@
-"""The two individuals as SMT-LIB: their variables, values, and which pairs are comparable.
+"""The individuals as SMT-LIB: their variables, values, and which pairs are comparable.
 
 Definition (docs/semantics.md, sections 1 and 2). Both individuals lie in the domain and in the target.
-An attribute that is neither in ``differ`` nor relaxed is *one* variable for both. Of the differing
+An attribute that is neither in ``differ`` nor relaxed is *one* variable for all. Of the differing
 attributes any, or all, differ; relaxed ones lie within their distance; ``pair_target`` holds of (a, b).
 """
 
@@ -9,26 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import lcm
 
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.domain import Attribute, Category, Domain, Real
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, fold
+from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.source import Span
 
-__all__ = ["Individuals", "commented", "declared", "place"]
+__all__ = ["Individuals", "commented", "declared", "people_of", "place"]
 
 
 class Individuals:
-    """Names and constraints of the pair. ``who`` is ``"a"`` or ``"b"`` throughout."""
+    """Names and constraints of a pair, or of the individuals with other ``letters``; ``who`` is a letter throughout."""
 
-    def __init__(self, domain: Domain, pair: Pair) -> None:
+    def __init__(self, domain: Domain, pair: Pair, letters: str = "ab") -> None:
         self._domain = domain
         self._pair = pair
+        self.letters = letters
         apart = {*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}
         self.shared = tuple(index not in apart for index in range(len(domain.attributes)))
 
@@ -47,9 +49,7 @@ class Individuals:
     def variables(self) -> Iterator[tuple[str, int]]:
         """Every variable once: (individual, attribute), in the order of the domain."""
         for attribute, shared in enumerate(self.shared):
-            yield "a", attribute
-            if not shared:
-                yield "b", attribute
+            yield from ((letter, attribute) for letter in (self.letters[:1] if shared else self.letters))
 
     def declarations(self) -> Iterator[str]:
         """The variables, each with a comment on its values."""
@@ -77,25 +77,28 @@ class Individuals:
         )
 
     def membership(self) -> list[Term]:
-        """Both individuals satisfy the domain's ``where`` and the target; what they share is said once."""
-        both = [self.holds(part, who) for part in (self._domain.where, self._pair.target) for who in "ab"]
+        """All individuals satisfy the domain's ``where`` and the target; what they share is said once."""
+        both = [self.holds(part, who) for part in (self._domain.where, self._pair.target) for who in self.letters]
         return list(dict.fromkeys(both))
 
     def comparable(self) -> Iterator[Term]:
-        """The rules on the pair, one at a time."""
-        different = [f"(not (= {self.symbol('a', index)} {self.symbol('b', index)}))" for index in self._pair.differ]
+        """The rules on each two and on all, one at a time."""
         join = terms.conjunction if self._pair.mode is Differ.EACH else terms.disjunction
-        if different:  # of one individual there is nobody else
-            yield join(different)
-        for relaxation in self._pair.relax:
-            if relaxation.by is not None:
-                a, b = self.number("a", relaxation.attribute), self.number("b", relaxation.attribute)
-                by = relaxation.by
-                yield f"(<= {terms.rational(-by)} (- {a} {b}) {terms.rational(by)})"
+        for one, other in combinations(self.letters, 2):
+            different = [
+                f"(not (= {self.symbol(one, index)} {self.symbol(other, index)}))" for index in self._pair.differ
+            ]
+            if different:  # of one individual there is nobody else
+                yield join(different)
+            for relaxation in self._pair.relax:
+                if relaxation.by is not None:
+                    a, b = self.number(one, relaxation.attribute), self.number(other, relaxation.attribute)
+                    by = relaxation.by
+                    yield f"(<= {terms.rational(-by)} (- {a} {b}) {terms.rational(by)})"
         yield self.holds(self._pair.pair_target, "a")
 
     def holds(self, predicate: Predicate, who: str) -> Term:
-        """The predicate about ``who``; variables of ``Who.A`` and ``Who.B`` are a's and b's."""
+        """The predicate about ``who``; variables of ``Who.A``, ``Who.B`` and so on are a's, b's and so on."""
 
         def of_atom(atom: Compare | Member) -> Term:
             match atom:
@@ -130,6 +133,13 @@ class Individuals:
 
     def _is_real(self, attribute: int) -> bool:
         return isinstance(self._domain.attributes[attribute].type, Real)
+
+
+def people_of(problem: Problem) -> Individuals:
+    """Those whom a question is about; of one individual the second letter says nothing."""
+    asked = problem.demanded
+    letters = "".join(who.value for who in asked.people) if asked.several else "ab"
+    return Individuals(problem.domain, asked.pair, letters)
 
 
 def declared(attribute: Attribute) -> ValueSet:

@@ -77,7 +77,7 @@ class Smt:
     about = Capability(
         questions=(
             "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
-            "any formula over decisions and scores of one individual or a pair, of several models",
+            "any formula over decisions and scores of one individual, a pair, three or four, of several models",
             "how far apart the scores of a pair are at most",
         ),
         quantities=(Quantity.HOLDS.value, Quantity.MAX_SCORE_GAP.value),

@@ -9,9 +9,8 @@ from fractions import Fraction
 from typing import TypedDict
 
 from fairdsl.backends.encoding import Answer, Lowered
-from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.engine import reason_of
-from fairdsl.backends.smt.individuals import Individuals
+from fairdsl.backends.smt.individuals import people_of
 from fairdsl.backends.smt.terms import symbol
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Point
@@ -50,7 +49,7 @@ _DEEPEST = 100
 Expression = str | list["Expression"]
 
 #: The pairs to try for an answer to a file, the most promising first.
-Pairs = Callable[[str, Answer], Iterable[tuple[Point, Point]]]
+Pairs = Callable[[str, Answer], Iterable[tuple[Point, ...]]]
 
 
 def parse_answer(output: str) -> Answer:
@@ -118,12 +117,12 @@ def number(text: str) -> Fraction:
     return _number(expressions[0])
 
 
-def pair_in(problem: Problem, values: Mapping[str, str]) -> tuple[Point, Point] | None:
-    """The pair that the values describe; None if they are not numbers.
+def pair_in(problem: Problem, values: Mapping[str, str]) -> tuple[Point, ...] | None:
+    """The pair, or larger tuple, that the values describe; None if they are not numbers.
 
     An attribute that the solver does not mention may have any value: it gets its least, or zero.
     """
-    people = Individuals(problem.domain, pair_of(problem))
+    people = people_of(problem)
     plain = {name.strip("|"): value for name, value in values.items()}
 
     def value(who: str, index: int) -> Fraction:
@@ -135,24 +134,22 @@ def pair_in(problem: Problem, values: Mapping[str, str]) -> tuple[Point, Point] 
 
     count = len(problem.domain.attributes)
     try:
-        a = tuple(value("a", index) for index in range(count))
-        b = tuple(value("b", index) for index in range(count))
+        return tuple(tuple(value(letter, index) for index in range(count)) for letter in people.letters)
     except (ValueError, ZeroDivisionError):
         return None
-    return a, b
 
 
-def checked(problem: Problem, a: Point, b: Point) -> Witness | Breach | None:
+def checked(problem: Problem, *points: Point) -> Witness | Breach | None:
     """The pair as a witness, or those who break a formula: real values rounded to float32 where that keeps it one.
 
     A pair on which both arithmetics agree comes before one that violates in exact arithmetic only; None
     if neither is found. For a deployed file a pair counts as agreeing only with values that its inputs
-    can represent. Of a formula about one individual ``a`` is the one.
+    can represent. Of a formula about one individual the first is the one.
     """
-    rounded = (round_point(problem.domain, a), round_point(problem.domain, b))
+    rounded = tuple(round_point(problem.domain, point) for point in points)
     found = [_replayed(problem, *rounded)]
-    if rounded != (a, b):
-        found.append(_replayed(problem, a, b))
+    if rounded != points:
+        found.append(_replayed(problem, *points))
     agreeing = found[:1] if _in_files(problem) else found
     for candidate in agreeing:
         if candidate is not None and _of(candidate).agrees:
@@ -160,12 +157,12 @@ def checked(problem: Problem, a: Point, b: Point) -> Witness | Breach | None:
     return next((candidate for candidate in found if candidate is not None and _of(candidate).exact), None)
 
 
-def people_in(found: Witness | Breach) -> tuple[Point, Point]:
-    """The two; of one individual it is both."""
+def people_in(found: Witness | Breach) -> tuple[Point, ...]:
+    """The two, or more; of one individual it is both."""
     if isinstance(found, Witness):
         return found.a.point, found.b.point
     people = [person.values.point for person in found.individuals]
-    return people[0], people[-1]
+    return tuple(people * 2 if len(people) == 1 else people)
 
 
 def is_violation(problem: Problem, found: Witness | Breach) -> bool:
@@ -194,11 +191,11 @@ class Carried(TypedDict):
     breaches: tuple[Breach, ...]
 
 
-def _replayed(problem: Problem, a: Point, b: Point) -> Witness | Breach | None:
+def _replayed(problem: Problem, *points: Point) -> Witness | Breach | None:
     asked = problem.question
     if not isinstance(asked, Demanded):
-        return witness(problem, a, b)
-    return breach(problem, dict(zip(asked.people, (a, b), strict=False)))
+        return witness(problem, *points[:2])
+    return breach(problem, dict(zip(asked.people, points, strict=False)))
 
 
 def _of(found: Witness | Breach) -> Replay | Breach:

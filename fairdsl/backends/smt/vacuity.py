@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import permutations
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer
@@ -63,6 +64,5 @@ def _counts(problem: Problem, values: Mapping[str, str]) -> bool:
     asked, found = problem.demanded, pair_in(problem, values)
     if found is None:
         return False
-    orders = ([*found], [*found][::-1])
-    people = (dict(zip(asked.people, ordered, strict=False)) for ordered in orders)
+    people = (dict(zip(asked.people, ordered, strict=False)) for ordered in permutations(found))
     return any(outside_of(problem, each) is None and Exactly(problem).meets(each) for each in people)

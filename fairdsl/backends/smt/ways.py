@@ -67,6 +67,8 @@ class Way:
 def breaking(problem: Problem) -> tuple[Problem, list[Way]]:
     """The problem about the one model of all that is named, and the ways to break its demand."""
     asked = problem.demanded
+    if asked.several:  # a region is that of a pair
+        raise UnsplitError
     ways = _Ways(problem, asked).broken()
     attributes = sorted(
         {

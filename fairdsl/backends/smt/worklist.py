@@ -71,7 +71,7 @@ class Outcome:
     witness: Witness | Breach | None = None
     open: list[tuple[Reason, str]] = field(default_factory=list)
     gaps: list[Witness | Breach] = field(default_factory=list)
-    unconfirmed: list[tuple[Point, Point]] = field(default_factory=list)
+    unconfirmed: list[tuple[Point, ...]] = field(default_factory=list)
     by_bounds: int = 0
     by_solver: int = 0
 
