@@ -13,10 +13,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from reproducing import fvgm, justicia
+from reproducing import fairquant, fvgm, justicia
 from reproducing.results import Setting, run
 
-PAPERS = {"justicia": ("Justicia", justicia.PARTS), "fvgm": ("FVGM", fvgm.PARTS)}
+PAPERS = {
+    "fairquant": ("FairQuant", fairquant.PARTS),
+    "justicia": ("Justicia", justicia.PARTS),
+    "fvgm": ("FVGM", fvgm.PARTS),
+}
 
 
 def main() -> int:

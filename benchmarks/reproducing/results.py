@@ -114,10 +114,12 @@ def _read(path: Path) -> list[Row]:
 
 
 def _page(paper: str, title: str, parts: Sequence[Part], folder: Path, setting: Setting) -> str:
-    tables = "public tables where the folder has them, invented ones elsewhere" if setting.data else "invented tables"
+    tables = "tables and networks of the folder, invented where it has none" if setting.data else "all is invented"
     lines = [f"# {title}, reproduced", ""]
     lines += [f"`python benchmarks/reproduce.py {paper}{' --data FOLDER' if setting.data else ''}"]
-    lines[-1] += f"{' --quick' if setting.quick else ''}`: {tables}, {setting.drawn:,} rows, seed {setting.seed}."
+    lines[-1] += (
+        f"{' --quick' if setting.quick else ''}`: {tables}; {setting.drawn:,} rows a table, seed {setting.seed}."
+    )
     lines += ["", "| part | agree | differ | nothing to compare with |", "| --- | ---: | ---: | ---: |"]
     read = [(part, _read(folder / f"{part.name}.csv")) for part in parts]
     for part, rows in read:

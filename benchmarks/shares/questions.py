@@ -1,7 +1,7 @@
 """The question that FairQuant asks of each public network, and what FairQuant answers.
 
 The domains are those of ``specs/``, so Bank has its corrected one. One attribute is protected, the others are
-equal in the two individuals compared: Adult sex, Bank age, German age.
+equal in the two individuals compared: Adult sex, Bank age, German age, COMPAS race.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ASKED = {
     "GC": ("german.fair", "Applicant", "age"),
     "BM": ("bank.fair", "Client", "age"),
     "AC": ("adult.fair", "Person", "sex"),
+    "CP": ("compas.fair", "Defendant", "race"),
 }
 
 

@@ -116,3 +116,22 @@ def test_the_worked_examples_agree_with_the_papers(reproducing: Any) -> None:
     assert {row.agrees for row in fvgm.examples(setting)} == {"yes"}
     differ = [row for row in justicia.gaussians(setting) if row.agrees != "yes"]
     assert [(row.what, row.whose) for row in differ] == [("of those below 40", "paper")]
+
+
+@pytest.mark.sklearn
+def test_an_invented_network_reads_raw_numbers_and_comes_from_its_seed_alone(reproducing: Any, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    networks = of(reproducing, "networks")
+    (tmp_path / "again").mkdir()
+    first, again = networks.trained("CP-1", 0, tmp_path), networks.trained("CP-1", 0, tmp_path / "again")
+    assert first.path.read_bytes() == again.path.read_bytes()
+    assert first.accuracy > 0.75
+
+
+@pytest.mark.sklearn
+def test_shares_on_compas_leave_nothing_undecided_and_are_the_counted_ones(reproducing: Any) -> None:
+    pytest.importorskip("sklearn")
+    fairquant, results = of(reproducing, "fairquant"), of(reproducing, "results")
+    rows = list(fairquant.compas(results.Setting(quick=True)))
+    assert [row.agrees for row in rows] == ["yes"] * 4
+    assert "undecided 0.0000%" in rows[0].ours
