@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.lsp.names import Mention, Names, mentions_in
+from fairdsl.lsp.paths import path_completions
 from fairdsl.lsp.roles import Kind
 from fairdsl.source import SourceFile
 from fairdsl.syntax import tree
@@ -41,11 +42,12 @@ _FIRST, _SECOND, _THIRD = "1", "2", "3"
 
 
 def completed(desk: Desk, seen: Seen, position: types.Position) -> Iterator[types.CompletionItem]:
-    """The items for a place in the spec's own text; none inside strings and comments."""
+    """The items for a place in the spec's own text; inside strings paths alone, and none in comments."""
     text, places = desk.text(seen.path), desk.places(seen.path)
     offset = places.offset(position)
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     if _IN_STRING.match(line):
+        yield from path_completions(desk, seen.path, offset)
         return
     typed = _WORD.search(text[:offset])
     start = offset if typed is None else typed.start()

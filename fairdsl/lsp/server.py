@@ -210,7 +210,9 @@ def _documents(server: Server) -> None:
 def _questions(server: Server) -> None:
     desk = server.desk
 
-    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", " ", "{", ":"]))
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", " ", "{", ":", '"', "/"])
+    )
     def completed(params: types.CompletionParams) -> types.CompletionList:
         items = completion.completed(desk, server.seen_at(params.text_document), params.position)
         return types.CompletionList(is_incomplete=False, items=list(items))

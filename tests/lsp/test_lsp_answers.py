@@ -18,6 +18,7 @@ from lsprotocol import types
 from fairdsl.cli.app import cli
 from fairdsl.lsp import colours, findings, hover, inline, outline, renaming
 from fairdsl.lsp.checking import Checks, Verdict
+from fairdsl.lsp.completion import completed
 from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.lsp.places import Places
 from tests.drawing import examples
@@ -253,3 +254,38 @@ def test_every_spec_of_the_repository_is_answered() -> None:
         colours.coloured(desk, seen)
         outline.outline(desk, seen)
         hover.hovered(desk, seen, types.Position(random.randrange(20), random.randrange(20)))
+
+
+PATHS = ["base.fair", "other.fair", "people.csv", "model.onnx", ".hidden.csv", "data/more.csv", "data/used.fair"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered", "after"),
+    [
+        ('use "', ["base.fair", "data/"], 'use "base.fair'),
+        ('use "ba', ["base.fair", "data/"], 'use "base.fair'),
+        ('use "data/', ["used.fair"], 'use "data/used.fair'),
+        ('use "../', [], ""),
+        ('# use "', [], ""),
+        ('audit "', [], ""),
+        (SPEC + '  empirical from "', ["data/", "model.onnx", "people.csv"], SPEC + '  empirical from "data/'),
+        (SPEC + '  from "data/m', ["more.csv"], SPEC + '  from "data/more.csv'),
+        (
+            SPEC + '  agrees with column "c" in "./data/',
+            ["more.csv"],
+            SPEC + '  agrees with column "c" in "./data/more.csv',
+        ),
+    ],
+)
+def test_paths_between_quotes(tmp_path: Path, typed: str, offered: list[str], after: str) -> None:
+    for each in PATHS:
+        (tmp_path / each).parent.mkdir(exist_ok=True)
+        (tmp_path / each).touch()
+    path = str(tmp_path / "other.fair")
+    desk, seen = opened(typed, path)
+    items = list(completed(desk, seen, position(typed, len(typed))))
+    assert [item.label for item in items] == offered
+    if items:
+        edit = items[0].text_edit
+        assert isinstance(edit, types.TextEdit)
+        assert typed[: offset(typed, edit.range.start)] + edit.new_text == after

@@ -1,4 +1,7 @@
-"""Random edits of two specs that are open, one of which uses the other: no exception, and no finding that is stale."""
+"""Random edits of two specs that are open, one of which uses the other: no exception, and no finding that is stale.
+
+Every day `tests/semantics/test_remembered.py` holds such edits against findings from scratch, without a server.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +71,7 @@ async def run(session: Session, folder: Path, edits: int, seed: int, at_once: in
     assert not [each for each in session.client.messages if "Error in server" in each.message]
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_a_hundred_random_edits(session: Session, tmp_path: Path) -> None:
     await run(session, tmp_path, 100, random.randrange(10**6), at_once=12)

@@ -100,7 +100,7 @@ def test_the_specs_have_no_errors(tmp_path: Path) -> None:
 
 
 def test_what_is_remembered_is_what_would_be_found(tmp_path: Path) -> None:
-    session([SPEC, SPEC + MORE], tmp_path, random.randrange(10**6), 40)
+    session([SPEC, SPEC + MORE], tmp_path, random.randrange(10**6), 25)
 
 
 @pytest.mark.slow
