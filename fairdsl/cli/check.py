@@ -12,7 +12,7 @@ import fairdsl
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
-from fairdsl.cli.gate import Gate, gate_option
+from fairdsl.cli.gate import Gate, gate_option, proof_gate
 from fairdsl.cli.kept import NOT_KEPT, Kept
 from fairdsl.cli.options import (
     data_option,
@@ -35,6 +35,7 @@ from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.source.reading import content_of
 
 if TYPE_CHECKING:
+    from fairdsl.proving import Proved
     from fairdsl.report.explained import Plans
 
 __all__ = ["command"]
@@ -80,6 +81,12 @@ _PROVING = 60.0
     hidden=True,
     help="Afterwards write proofs there, which `fairdsl-verify` checks, in the seconds of --timeout, or 60.",
 )
+@click.option(
+    "--require-proof",
+    is_flag=True,
+    hidden=True,
+    help="With --proof: exit with 3 where something holds, or was measured, that no checked proof shows.",
+)
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
 @click.pass_context
 def command(
@@ -98,17 +105,15 @@ def command(
     settings: tuple[str, ...],
     cache: bool,
     proof: str | None,
+    require_proof: bool,
     explain_plan: bool,
     **run: Any,
 ) -> None:
     """Verify every property of SPEC and report the verdicts."""
+    about_verdicts = {"--report": reports, "--card": card, "--fail-on": gate.written, "--proof": proof}
+    _refuse(about_verdicts if explain_plan else {}, no_proof=require_proof and proof is None)
     by_flag = () if partition_size is None else (f"partition.size={partition_size}",)
     if explain_plan:
-        for flag, unread in (("--report", reports), ("--card", card), ("--fail-on", gate.written), ("--proof", proof)):
-            if unread:
-                raise click.UsageError(
-                    f"`{flag}` is about verdicts, and `--explain-plan` runs nothing: leave out one of them"
-                )
         given = split_settings((*by_flag, *settings))
         backend, timeout = run["backend"], run["timeout"]
         with printer.failing(ctx):
@@ -154,36 +159,57 @@ def command(
             observer.close()
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
+        proved = _prove(spec, proof, models, let, data, properties, run["timeout"]) if report.properties else ()
+        if proved:
+            from fairdsl.proving import with_proofs
+
+            report = with_proofs(report, proved)
         printer.show(report, verdicts.end)
         if said_after is not None:
             click.echo(said_after, err=True)
         write_reports(report, reports, card)
-        if proof is not None and report.properties:
-            _prove(spec, proof, models, let, data, properties, run["timeout"])
+        _tell(proved)
         if (said := gate.said(report)) is not None:
             click.echo(said, err=True)
-        ctx.exit(gate.exit_code(report).value)
+        ctx.exit(proof_gate(gate.exit_code(report), report, asked=require_proof).value)
+
+
+def _refuse(unread: Mapping[str, object], *, no_proof: bool) -> None:
+    """Options that mean nothing together; ``unread`` are those that a plan has no use for, where they were given."""
+    for flag, given in unread.items():
+        if given:
+            raise click.UsageError(
+                f"`{flag}` is about verdicts, and `--explain-plan` runs nothing: leave out one of them"
+            )
+    if no_proof:
+        raise click.UsageError("`--require-proof` is about proofs: write `--proof DIR` as well")
+
+
+def _tell(proved: Sequence[Proved]) -> None:
+    for each in proved:
+        click.echo(f"{each.property}, {each.demand}: {each.said}", err=True)
+        if each.proof is not None:
+            click.echo(f"    proof {each.proof.in_words()}", err=True)
 
 
 def _prove(
     spec: str,
-    folder: str,
+    folder: str | None,
     models: Mapping[str, str],
     let: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
     timeout: float | None,
-) -> None:
-    """Write proofs of what was asked, and say on standard error what each shows."""
+) -> tuple[Proved, ...]:
+    """Write proofs of what was asked, where that is wanted, and check them."""
+    if folder is None:
+        return ()
     from fairdsl.proving import prove_spec
 
     seconds = _PROVING if timeout is None else timeout
-    for each in prove_spec(
+    return prove_spec(
         spec, folder, models=models, let=let, data=data, properties=properties, seconds=seconds, observer=Silent()
-    ):
-        click.echo(f"{each.property}, {each.demand}: {each.said}", err=True)
-        if each.path is not None:
-            click.echo(f"    proof {each.path}  sha256 {each.sha256}\n    of the question {each.question}", err=True)
+    )
 
 
 def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, ended: Stopped | None = None) -> Report:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 import fairdsl
+from fairdsl.cli.gate import proof_gate
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
+from fairdsl.report.exit_code import ExitCode
 from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
@@ -50,9 +52,16 @@ def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fract
     metavar="SHARE",
     help="How much further from its ideal a metric may be than before, as 5% or 0.05. Without it only verdicts decide.",
 )
+@click.option(
+    "--require-proof",
+    is_flag=True,
+    help="Exit with 3 where something in AFTER holds, or was measured, that no checked proof shows.",
+)
 @printer_option
 @click.pass_context
-def command(ctx: click.Context, before: str, after: str, tolerance: Fraction | None, printer: Printer) -> None:
+def command(
+    ctx: click.Context, before: str, after: str, tolerance: Fraction | None, require_proof: bool, printer: Printer
+) -> None:
     """Say what changed between two reports, and what got worse.
 
     BEFORE and AFTER are files that `fairdsl check SPEC --json` wrote: of the same spec with another model
@@ -61,6 +70,8 @@ def command(ctx: click.Context, before: str, after: str, tolerance: Fraction | N
     with printer.failing(ctx):
         comparison = fairdsl.compare(before, after, tolerance=tolerance)
     printer.show(comparison, _print)
+    if require_proof and not comparison.exit_code.value:
+        ctx.exit(proof_gate(ExitCode.HOLDS, fairdsl.read_report(after), asked=True).value)
     ctx.exit(comparison.exit_code.value)
 
 

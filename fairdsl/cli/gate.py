@@ -15,9 +15,10 @@ from click.shell_completion import CompletionItem
 
 import fairdsl
 from fairdsl.report.model import ExitCode, PropertyReport, Report
+from fairdsl.report.proof import unproved
 from fairdsl.verdict import Judgement
 
-__all__ = ["Gate", "gate_option"]
+__all__ = ["Gate", "gate_option", "proof_gate"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _WORSE = "worse-than="
@@ -58,6 +59,14 @@ class Gate:
         before = {item.name: item for item in baseline.properties}
         for item in report.properties:
             yield from _worse_than(item, before.get(item.name))
+
+
+def proof_gate(code: ExitCode, report: Report, *, asked: bool) -> ExitCode:
+    """The exit code where proofs are demanded: what no checked proof shows is unknown, and said."""
+    left = unproved(report.properties) if asked and code is ExitCode.HOLDS else []
+    for each in left:
+        click.echo(f"{each}: no checked proof shows it", err=True)
+    return ExitCode.UNKNOWN if left else code
 
 
 def _worse_than(item: PropertyReport, before: PropertyReport | None) -> Iterator[ExitCode]:

@@ -1,5 +1,5 @@
 """Proofs that somebody else can check: what ``check --proof`` writes and ``fairdsl-verify`` reads (docs/proofs.md)."""
 
-from fairdsl.proving.run import Proved, prove_spec
+from fairdsl.proving.run import Proved, prove_spec, with_proofs
 
-__all__ = ["Proved", "prove_spec"]
+__all__ = ["Proved", "prove_spec", "with_proofs"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 
 from fairdsl.clock import Deadline
@@ -16,7 +16,7 @@ from fairdsl.proving.grown import Grown
 from fairdsl_verify.bounds import Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, NO, YES, Condition
-from fairdsl_verify.tree import MOST_DEPTH, MOST_EVALUATED, Checker, Node
+from fairdsl_verify.tree import MOST_DEPTH, MOST_EVALUATED, Checker, Node, Totals
 
 __all__ = ["grow", "somebody"]
 
@@ -35,21 +35,39 @@ _LOOKED_AT = 2000
 class _Open:
     node: Node
     grown: Grown
-    mass: int = field(default=0)
 
 
-def grow(checker: Checker, deadline: Deadline) -> Grown:
-    """A tree; whatever is open at the deadline stays so."""
-    root, numbers = Grown(), count()
-    start = _Open(checker.root(), root)
-    heap = [(0, next(numbers), start)]
+class _Remembering(Checker):
+    """The checker, with the last look at a box kept: what is claimed of it is counted by the same one."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.__dict__.update(checker.__dict__)
+        self._last: tuple[Node, Pass | Sum] | None = None
+
+    def bounded(self, node: Node, only: Sequence[int] | None = None) -> Pass | Sum:
+        """One look at the box, for all who may be admitted there, or for some assignments."""
+        if only is not None:
+            return super().bounded(node, only)
+        if self._last is None or self._last[0] is not node:
+            self._last = node, super().bounded(node)
+        return self._last[1]
+
+
+def grow(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
+    """A tree, and what its leaves come to, by the checker's own count; whatever is open at the deadline stays so."""
+    root, numbers, checker = Grown(), count(), _Remembering(checker)
+    totals = Totals(somebody=bool(checker.question.compared))
+    heap = [(0, next(numbers), _Open(checker.root(), root))]
     while heap and not deadline.passed:
         one = heapq.heappop(heap)[2]
-        for half in _step(checker, one):
-            half.mass = checker.mass(half.node)
-            heapq.heappush(heap, (-half.mass, next(numbers), half))
+        halves = _step(checker, one)
+        for half in halves:
+            heapq.heappush(heap, (-checker.mass(half.node), next(numbers), half))
+        if not halves:
+            checker.leaf(one.node, one.grown.claim.split(" "), totals)
+    totals.open += sum(checker.mass(one.node) for _, _, one in heap)
     root.pruned()
-    return root
+    return root, totals
 
 
 def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:

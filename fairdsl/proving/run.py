@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -17,30 +16,28 @@ from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
 from fairdsl.proving.trees import grow_trees, many_at_a_time
+from fairdsl.report.model import DemandReport, Report
+from fairdsl.report.proof import CHECKER, ProofFile
 from fairdsl.semantics import front_end
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 from fairdsl_verify import RejectedError
+from fairdsl_verify.command import check
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
-from fairdsl_verify.tree import Checker, Totals, follow, verdict_of
+from fairdsl_verify.tree import Checker, Totals
 
-__all__ = ["Proved", "prove_spec"]
+__all__ = ["Proved", "prove_spec", "with_proofs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proved:
-    """What came of one demand: a file and what it proves, or why there is none."""
+    """What came of one demand: a file and what the checker made of it, or why there is none."""
 
     property: str
     demand: str
-    #: The proof's file, the digest of its bytes, and that of its question; None where there is none.
-    path: str | None = None
-    sha256: str | None = None
-    question: str | None = None
-    #: At least so large a part is fair, and so large a part is not.
-    certified: Fraction = Fraction(0)
-    falsified: Fraction = Fraction(0)
+    #: None where there is none; then ``said`` is why.
+    proof: ProofFile | None = None
     #: The verdict that the checker reaches, or why there is no proof.
     said: str
 
@@ -97,24 +94,49 @@ def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
     nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
     checker = Checker(Question({**asked, "claims": nothing}), graph)
     checker.question.compared = somebody(checker, deadline)
-    if many_at_a_time(checker):
-        tree, totals = grow_trees(checker, deadline)
-    else:
-        tree = grow(checker, deadline)
-        # What is claimed is what the checker comes to, going through the tree that is written.
-        totals = follow(checker, tree.lines())
+    tree, totals = (grow_trees if many_at_a_time(checker) else grow)(checker, deadline)
     content = _content(asked, checker.question.compared, totals, tree.lines())
     write_file(path, content)
-    return Proved(
-        property=item.property.name,
-        demand=demand.text,
+    proof = _checked(path, deployed.path, sha256(content).hexdigest(), checker.question.digest)
+    return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said)
+
+
+def _checked(path: Path, model: str, digest: str, question: str) -> ProofFile:
+    """What the checker makes of the file that was written, and of the model's."""
+    totals, said, follows = Totals(open=1), "", False
+    try:
+        checked = check(path, Path(model))
+        totals, said, follows = checked.totals, checked.verdict, checked.follows
+    except RejectedError as error:
+        said = str(error)
+    return ProofFile(
         path=str(path),
-        sha256=sha256(content).hexdigest(),
-        question=checker.question.digest,
+        sha256=digest,
+        question=question,
+        checker=CHECKER,
+        verified=follows,
+        said=said if follows or not said else f"what it claims does not follow: {said}",
         certified=totals.certified,
         falsified=totals.falsified,
-        said=verdict_of(totals),
+        holds=totals.holds,
     )
+
+
+def with_proofs(report: Report, proved: Sequence[Proved]) -> Report:
+    """The report with the proofs at the demands that they are of."""
+    left = list(proved)
+
+    def of(name: str, demand: DemandReport) -> DemandReport:
+        found = next((one for one in left if (one.property, one.demand) == (name, demand.text)), None)
+        if found is None:
+            return demand
+        left.remove(found)
+        return replace(demand, proof=found.proof)
+
+    properties = (
+        replace(item, demands=tuple(of(item.name, demand) for demand in item.demands)) for item in report.properties
+    )
+    return replace(report, properties=tuple(properties))
 
 
 def _content(

@@ -230,6 +230,8 @@ def _because(demand: DemandReport) -> Iterator[Block]:
         yield Note("median", (f"{middle} is the median of the scores of all rows",))
     if said := rests_on(demand):
         yield Note("rests on", (said,))
+    if demand.proof is not None:
+        yield Note("proof", (demand.proof.in_words(),))
     if demand.coverage is not None:
         yield Note("partitions", tuple(partition_lines(demand.coverage, external=demand.external)))
     if demand.estimate is not None:

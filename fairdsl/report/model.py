@@ -26,6 +26,7 @@ from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.frames import Tabled
 from fairdsl.report.judging import Judged, estimated_with, judged_demand
 from fairdsl.report.people import ListedDomain, ListedPopulation
+from fairdsl.report.proof import ProofFile
 from fairdsl.report.ran import Ran
 from fairdsl.report.shown import Shown
 from fairdsl.report.stopped import Stopped
@@ -86,6 +87,8 @@ class DemandReport:
     median: Fraction | None = None
     #: How long it took.
     seconds: float = 0.0
+    #: The proof that was written of it, and what the checker made of that; None where there is none.
+    proof: ProofFile | None = None
     #: Where the spec writes it.
     span: Span | None = field(default=None, repr=False)
     _judged: Judged = field(init=False, repr=False, compare=False)
@@ -175,7 +178,7 @@ class DemandReport:
     def estimate(self) -> Estimate | None:
         """What a random sample says about the demand's number: an estimate, never a proof."""
         found = self.verdict.estimate if isinstance(self.verdict, Shares | Estimated) else None
-        return found if found is None or not self._complement else found.complement
+        return found if found is None or self.of_fair_share else found.complement
 
     @property
     def estimated_with(self) -> Fraction | None:
@@ -233,11 +236,7 @@ class DemandReport:
     @property
     def of_fair_share(self) -> bool:
         """Whether its number is the fair share itself, and not its complement."""
-        return not self._complement
-
-    @property
-    def _complement(self) -> bool:
-        return self.quantity is not Quantity.FAIR_SHARE
+        return self.quantity is Quantity.FAIR_SHARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
+from hashlib import sha256
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,11 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Proved
     return folder, prove(folder, 7)
 
 
+def path_of(proved: Proved) -> Path:
+    assert proved.proof is not None, proved.said
+    return Path(proved.proof.path)
+
+
 def prove(folder: Path, seed: int, seconds: float = 60) -> tuple[Proved, ...]:
     network(folder / "m.onnx", seed)
     (folder / "p.fair").write_text(SPEC)
@@ -124,13 +130,13 @@ def test_what_is_proved_is_what_counting_gives(proved: tuple[Path, tuple[Proved,
     assert [each.property for each in found] == ["share", "each_one", "calm", "some"]
     for each in found:
         fair, unfair = brute(folder / "m.onnx", each.property)
-        checked = check(Path(str(each.path)), folder / "m.onnx")
+        checked = check(path_of(each), folder / "m.onnx")
         assert checked.follows
         if each.property != "calm":
-            assert (each.certified, each.falsified) == (fair, unfair)
+            assert (checked.totals.certified, checked.totals.falsified) == (fair, unfair)
         elif unfair:
             # Of a yes or no it is not looked into who is asked about, where all get the same decision.
-            assert 0 < each.falsified <= unfair
+            assert 0 < checked.totals.falsified <= unfair
         else:
             assert checked.totals.holds
 
@@ -147,16 +153,16 @@ def test_the_command(proved: tuple[Path, tuple[Proved, ...]], capsys: pytest.Cap
     printed = capsys.readouterr().out
     assert printed.count("VERIFIED") == 4
     assert "where      -1 age + 1 years + 0 <= 0" in printed
-    assert found[0].question is not None
-    one = str(found[0].path)
-    assert command.main([one, "--model", str(folder / "m.onnx"), "--question", found[0].question]) == 0
+    assert found[0].proof is not None
+    one = str(path_of(found[0]))
+    assert command.main([one, "--model", str(folder / "m.onnx"), "--question", found[0].proof.question]) == 0
     assert command.main([one, "--model", str(folder / "m.onnx"), "--question", "0" * 64]) == 1
 
 
 def test_another_model_is_rejected(proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path) -> None:
     network(tmp_path / "other.onnx", 5)
     with pytest.raises(RejectedError, match="another model"):
-        check(Path(str(proved[1][0].path)), tmp_path / "other.onnx")
+        check(path_of(proved[1][0]), tmp_path / "other.onnx")
 
 
 def tampered(text: str, kind: str, rng: random.Random) -> str:
@@ -208,8 +214,8 @@ def tamper(folder: Path, found: Proved, kind: str, times: int, scratch: Path) ->
     """How many of so many tamperings are rejected; the others are harmless."""
     rng, rejected = random.Random(kind), 0
     truth = brute(folder / "m.onnx", found.property)
-    packed = Path(str(found.path)).read_bytes()
-    digest = check(Path(str(found.path)), folder / "m.onnx").question.digest
+    packed = path_of(found).read_bytes()
+    digest = check(path_of(found), folder / "m.onnx").question.digest
     for _ in range(times):
         if kind == "bytes":
             content = bytearray(packed)
@@ -316,9 +322,9 @@ def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path) -> 
             patch.setattr(owner, name, wrong)
             found = prove(folder, seed, seconds=2)
         for each in found:
-            if each.path is not None:
+            if each.proof is not None:
                 truth = brute(folder / "m.onnx", each.property)
-                rejected |= harmless_or_rejected(Path(each.path), folder / "m.onnx", truth)
+                rejected |= harmless_or_rejected(path_of(each), folder / "m.onnx", truth)
         if rejected:
             return
     assert rejected
@@ -376,3 +382,41 @@ def test_check_writes_proofs(tmp_path: Path) -> None:
     fair, _ = brute(tmp_path / "m.onnx", "share")
     assert f"fair share {float(100 * fair):.2f}%" in done.stdout
     assert check(tmp_path / "proofs" / "share.proof", tmp_path / "m.onnx").follows
+
+
+def test_a_proof_is_named_and_can_be_demanded(tmp_path: Path) -> None:
+    network(tmp_path / "m.onnx", 7)
+    spec, report = tmp_path / "p.fair", tmp_path / "report.json"
+    spec.write_text(SPEC.replace("race measure fair_share }", "race require fair_share >= 50% }"))
+    given = ["check", str(spec), "--property", "share", "--proof", str(tmp_path / "proofs"), "--require-proof"]
+    page = tmp_path / "report.html"
+    done = CliRunner().invoke(cli, [*given, "--report", str(page), "--report", str(report)])
+    assert done.exit_code == 0, done.output
+    (said,) = (line for line in done.stderr.splitlines() if line.startswith("    proof"))
+    digest = sha256((tmp_path / "proofs" / "share.proof").read_bytes()).hexdigest()
+    assert f"sha256 {digest}" in said
+    assert "verified by fairdsl-verify" in said
+    assert digest in page.read_text()
+    found = json.loads(report.read_text())["properties"][0]["demands"][0]["proof"]
+    assert (found["verified"], found["sha256"], found["checker"]) == (True, digest, "fairdsl-verify")
+    # A comparison demands it of the second report; one without proofs, or with one that was rejected, is not enough.
+    assert CliRunner().invoke(cli, ["compare", str(report), str(report), "--require-proof"]).exit_code == 0
+    for change in (lambda demand: demand.pop("proof"), lambda demand: demand["proof"].update(verified=False)):
+        data = json.loads(report.read_text())
+        change(data["properties"][0]["demands"][0])
+        (tmp_path / "other.json").write_text(json.dumps(data))
+        other = ["compare", str(report), str(tmp_path / "other.json")]
+        assert CliRunner().invoke(cli, other).exit_code == 0
+        done = CliRunner().invoke(cli, [*other, "--require-proof"])
+        assert done.exit_code == 3
+        assert "no checked proof shows it" in done.stderr
+
+
+def test_what_has_no_proof_does_not_pass_where_one_is_demanded(tmp_path: Path) -> None:
+    network(tmp_path / "m.onnx", 7)
+    (tmp_path / "p.fair").write_text(SPEC.replace("sex among sex = f or", "sex within 1 in age among sex = f or"))
+    given = ["check", str(tmp_path / "p.fair"), "--property", "some", "--require-proof"]
+    assert CliRunner().invoke(cli, given).exit_code == 2
+    done = CliRunner().invoke(cli, [*given, "--proof", str(tmp_path / "proofs")])
+    assert done.exit_code == 3
+    assert "no checked proof shows it" in done.stderr

@@ -103,9 +103,9 @@ def held(folder: Path, seed: int) -> None:
     folder.mkdir()
     when, decide = forest_file(random.Random(seed), folder / "m.onnx")
     for each in prove(folder, when):
-        assert each.path is not None, each.said
+        assert each.proof is not None, each.said
         fair, unfair = brute(each.property, decide)
-        checked = check(Path(each.path), folder / "m.onnx")
+        checked = check(Path(each.proof.path), folder / "m.onnx")
         assert checked.follows
         if each.property != "calm":
             assert (checked.totals.certified, checked.totals.falsified) == (fair, unfair), (seed, each.property)

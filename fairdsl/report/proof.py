@@ -1,0 +1,68 @@
+"""What a report says of the proof that stands beside a verdict (docs/proofs.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.verdict import Judgement, judge, share_value
+
+if TYPE_CHECKING:
+    from fairdsl.report.model import PropertyReport
+
+__all__ = ["CHECKER", "ProofFile", "unproved"]
+
+#: Who checks proofs.
+CHECKER = "fairdsl-verify"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofFile:
+    """A proof of a demand, and what the checker made of it."""
+
+    #: Where it lies.
+    path: str
+    #: The digest of its bytes.
+    sha256: str
+    #: The digest of the closed question, which the checker prints.
+    question: str
+    #: Who checked it.
+    checker: str
+    #: Whether all that it claims follows.
+    verified: bool
+    #: What the checker reached, or why it rejected the proof.
+    said: str
+    #: At least so large a part is fair, as the checker reached.
+    certified: Fraction
+    #: At least so large a part is not.
+    falsified: Fraction
+    #: Whether everybody who is compared gets the same decision.
+    holds: bool
+
+    def shows(self, quantity: Quantity, threshold: Threshold | None) -> bool:
+        """Whether the demand holds by what was checked; of a measure, whether its number was bounded at all."""
+        if quantity is Quantity.HOLDS:
+            return self.verified and self.holds
+        if threshold is None:
+            return self.verified
+        low, high = share_value(self.certified, self.falsified, quantity)
+        return self.verified and judge(low, high, threshold.relation, threshold.limit) is Judgement.HOLDS
+
+    def in_words(self) -> str:
+        """As a report says it."""
+        result = f"{'verified' if self.verified else 'rejected'} by {self.checker}: {self.said}"
+        return f"{self.path}, sha256 {self.sha256}, of the question {self.question}; {result}"
+
+
+def unproved(properties: Iterable[PropertyReport]) -> list[str]:
+    """The demands that hold, or that were measured, without a checked proof that shows as much."""
+    return [
+        f"{item.name}, {demand.text}"
+        for item in properties
+        for demand in item.demands
+        if demand.judgement in (Judgement.HOLDS, Judgement.MEASURED)
+        and (demand.proof is None or not demand.proof.shows(demand.quantity, demand.threshold))
+    ]
