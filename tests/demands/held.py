@@ -203,6 +203,9 @@ def laws_agree(
     assert verdict.certified <= right <= 1 - verdict.falsified, (right, verdict, spec)
     assert verdict.undecided == 0 or curved(found), spec
     drawn = ask(BACKENDS["sampling"].procedure(), demands[1])
+    if len(found.names) > 2:  # a unit that is drawn is one of one or two
+        assert drawn is None, spec
+        return
     yield "sampling, law", drawn
     assert isinstance(drawn, Estimated | Unknown), spec  # hardly anybody may be in question
     if isinstance(drawn, Estimated):
@@ -238,9 +241,11 @@ def main() -> None:
             random, kind = Random(f"{asked.seed}.{number}"), kinds[number % len(kinds)]
             found = drawn(random, kind, folder, names=tuple("abcd"[: asked.people]))
             verdicts = list(ask_each(found, folder))
-            if len(found.names) <= 2:  # rows and draws are of units of one or two
+            if len(found.names) <= 2:
                 verdicts.append(("rows", rows_agree(found, people_in(random, folder), folder)))
-                verdicts += laws_agree(found, *law(random), folder)
+            else:
+                assert rows_refuse(found, folder)
+            verdicts += laws_agree(found, *law(random), folder)
             words = [(engine, type(verdict).__name__) for engine, verdict in verdicts if verdict is not None]
             if asked.cvc5 and (status := by_cvc5(found, folder)) is not None:
                 words.append(("cvc5", status))

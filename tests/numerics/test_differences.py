@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ def test_pairs_lie_within_the_bounds(seed: int) -> None:
             # A power of two, so that nothing rounds; the scores are passed on as they are.
             random.choice([0.0, 0.25, 1.0], out) if depth < len(widths) - 2 else np.ones(out),
         )
-        for depth, (into, out) in enumerate(zip(widths, widths[1:], strict=False))
+        for depth, (into, out) in enumerate(itertools.pairwise(widths))
     ]
     one, other = (np.sort(random.integers(-3, 4, (2, widths[0])), axis=0).astype(float) for _ in range(2))
     shared = random.random(widths[0]) < 0.5
