@@ -72,13 +72,15 @@ def _range_words(attribute: Attribute, cell: Range) -> str | None:
         return None
     if cell.low is not None and cell.low == attribute.missing:
         return None
-    high = cell.high
-    whole = isinstance(attribute.type, Integer)
-    if whole and cell.open and high is not None:
-        high -= 1
-    if cell.low is not None and high is not None and (whole or not cell.open):
+    high, below = cell.high, cell.open
+    if below and high is not None and isinstance(attribute.type, Integer):
+        high, below = high - 1, False
+    last = attribute.known.bounds[1]
+    if attribute.gap and high is not None and last is not None and high > last:
+        high, below = last, False  # up to the code of those who lack it nobody has a value
+    if cell.low is not None and high is not None and not below:
         return f"{show_number(cell.low)} .. {show_number(high)}"
-    ends = ((">=", cell.low), ("<" if cell.open and not whole else "<=", high))
+    ends = ((">=", cell.low), ("<" if below else "<=", high))
     return " and ".join(f"{sign} {show_number(end)}" for sign, end in ends if end is not None) or "any"
 
 

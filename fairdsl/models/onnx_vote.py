@@ -160,10 +160,18 @@ class _Writer(Nodes):
                     free = self.add("Gather", feed.name, self.stored(others), axis=1)
                 parts.append(self.add("Gather", free, row, axis=0))
             if len(columns):
-                parts.append(self.add("Gather", self.stored(values), combination, axis=0))
+                parts.append(self.add("Gather", self._table(values), combination, axis=0))
             together = parts[0] if len(parts) == 1 else self.add("Concat", *parts, axis=1)
             order = np.argsort(np.concatenate([others, columns]))
             self.add("Gather", together, self.stored(order), axis=1, output=_PREFIX + feed.name)
+
+    def _table(self, values: np.ndarray[Any, Any]) -> str:
+        """The protected values of each combination. A file whose weights are NaN has diverged; so NaN, which stands for
+        a number that somebody lacks, is computed as 0 / 0."""
+        if values.dtype.kind != "f" or not np.isnan(values).any():
+            return self.stored(values)
+        known = (~np.isnan(values)).astype(values.dtype)
+        return self.add("Div", self.stored(np.nan_to_num(values)), self.stored(known))
 
     def chosen(self, table: str, vote: Vote) -> str:
         """For each individual the combination whose answer is taken, [individuals]."""

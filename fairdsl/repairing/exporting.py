@@ -28,6 +28,11 @@ __all__ = ["Exported", "exported"]
 
 #: One row in so many may be decided otherwise by the file.
 _TOLERATED = 100
+#: Only HistGradientBoosting has its directions of missing values in what skl2onnx 1.20 writes.
+_LOST = (
+    "skl2onnx does not export where single trees and forests send missing values; put a `SimpleImputer` before them, "
+    "or train a `HistGradientBoostingClassifier`"
+)
 _OWN = "write a function `export(estimator, path)` beside the factory, which writes the file"
 
 
@@ -69,10 +74,14 @@ def _differing(factory: Factory, estimator: Any, subject: Trainee, model: Model,
         decided = BatchEvaluator(model).settled(rows.values).decisions
     else:
         decided = Runtime(model.deployed).decide_array(rows.values.floats)
-    differing = int(np.count_nonzero(meant != decided))
+    otherwise = meant != decided
+    differing = int(np.count_nonzero(otherwise))
     if differing * _TOLERATED > len(rows):
         reason = f"read as the spec declares it, the file decides {differing:,} of {len(rows):,} rows otherwise"
         help_text = "compare the decision clause of the model with the classes: outcomes are numbered from 0"
+        if np.isnan(subject.features(rows.values)[otherwise]).any(axis=1).all():
+            reason += ", all of which lack a value"
+            help_text = _LOST
         raise DiagnosticError(errors.not_exported(factory.name, reason, help_text))
     return differing
 

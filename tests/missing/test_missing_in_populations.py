@@ -190,6 +190,12 @@ def test_two_truth_values_are_caught(engine: Procedure, tmp_path: Path, monkeypa
         total(range(12), tmp_path, [engine])
 
 
+def test_a_bin_ends_with_the_values(tmp_path: Path) -> None:
+    """Where a distance keeps the code of a missing income far from the others, the last bin is not called so."""
+    assert "within" in peopled(12).spec()
+    assert total(range(12, 13), tmp_path, [OverRows()])["rows"]
+
+
 @pytest.mark.slow
 def test_every_registered_engine_answers_of_many_populations(tmp_path: Path) -> None:
     assert total(range(500), tmp_path, registered()).keys() == set(BACKENDS)
