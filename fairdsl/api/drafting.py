@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,17 +49,29 @@ def init(
     from fairdsl.clock import Deadline, phase
     from fairdsl.drafting import draft_spec
 
-    with phase("drafting the spec", Deadline.after(timeout)):
+    with phase("drafting the spec", Deadline.after(timeout)), _nothing_left_behind() as made:
         return draft_spec(
-            data=fspath(data) if isinstance(data, str | PathLike) else _written(data, output),
+            data=fspath(data) if isinstance(data, str | PathLike) else _written(data, output, made),
             output=None if output is None else fspath(output),
-            model=None if model is None else _model(model, output),
+            model=None if model is None else _model(model, output, made),
             label=label,
             protected=protected,
         )
 
 
-def _written(frame: Any, output: AnyPath | None) -> str:
+@contextmanager
+def _nothing_left_behind() -> Iterator[list[str]]:
+    """The paths of files that are written beside the spec; where there comes to be no spec, they are removed."""
+    made: list[str] = []
+    try:
+        yield made
+    except BaseException:
+        for path in made:
+            Path(path).unlink(missing_ok=True)
+        raise
+
+
+def _written(frame: Any, output: AnyPath | None, made: list[str]) -> str:
     """The DataFrame as a CSV file beside the spec."""
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.given.errors import not_usable
@@ -70,18 +83,18 @@ def _written(frame: Any, output: AnyPath | None) -> str:
     else:
         reason = f"it is of the type `{type(frame).__name__}`"
         raise DiagnosticError(not_usable("`data`", reason, "give a path, or a DataFrame of pandas or polars"))
-    return _beside(output, ".csv", text)
+    return _beside(output, ".csv", text, made)
 
 
-def _model(model: Any, output: AnyPath | None) -> str:
+def _model(model: Any, output: AnyPath | None, made: list[str]) -> str:
     """The path of the model's file; that of a model in memory is written beside the spec."""
     if isinstance(model, str | PathLike):
         return fspath(model)
-    return _beside(output, ".onnx", onnx_of_model(model, "decide"))
+    return _beside(output, ".onnx", onnx_of_model(model, "decide"), made)
 
 
-def _beside(output: AnyPath | None, ending: str, content: str | bytes) -> str:
-    """A file under the spec's name; SpecError (E0682) without one, and (E0671) where one is there."""
+def _beside(output: AnyPath | None, ending: str, content: str | bytes, made: list[str]) -> str:
+    """A file under the spec's name, put to those ``made``; SpecError (E0682) without one, (E0671) where one is there."""
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.drafting.errors import would_overwrite
     from fairdsl.given.errors import not_usable
@@ -95,4 +108,5 @@ def _beside(output: AnyPath | None, ending: str, content: str | bytes) -> str:
         write_file(path, content, replace=False)
     except FileExistsError:
         raise DiagnosticError(would_overwrite(path)) from None
+    made.append(path)
     return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,8 @@ def repair(
     Args:
         spec: path of the ``.fair`` file. Its model is read from a file, which is the one that is written.
         train: a CSV file, or a DataFrame, with the spec's columns and its label.
-        estimator: a function that returns a new estimator with ``fit`` and ``predict``, or ``MODULE:FUNCTION``.
+        estimator: a function that returns a new estimator with ``fit`` and ``predict``, or ``MODULE:FUNCTION``. Where
+            ``train`` is a DataFrame of pandas it learns and decides from such, with the headers of the columns.
         output: folder to make, with the model's file, the added rows and the report.
         property: name of the property, about pairs or about rates of groups; not needed where the spec has one about
             pairs, or none and one about rates.
@@ -111,7 +112,15 @@ def repair(
             output=fspath(output),
             settings=chosen,
             observer=observer or Silent(),
+            framed=_framed(train),
         )
+
+
+def _framed(train: Any) -> Callable[[Any, Sequence[str]], Any] | None:
+    """Whoever has a DataFrame of pandas has estimators that learn from such, by the names of its columns."""
+    if type(train).__module__.partition(".")[0] != "pandas":
+        return None
+    return lambda matrix, names: type(train)(matrix, columns=list(names))
 
 
 def guarantee(

@@ -7,7 +7,7 @@ goes wrong inside of it is the user's to know, so its exceptions become findings
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -32,11 +32,20 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Factory:
-    """Makes new estimators; ``export`` writes a fitted one to a path, None where skl2onnx is to do it."""
+    """Makes new estimators; ``export`` writes a fitted one to a path, None where skl2onnx or its library is to do it.
+
+    ``framed`` makes a table of a matrix and the names of its columns, where estimators are to be given such a table.
+    """
 
     name: str
     make: Callable[[], Any]
     export: Callable[[Any, str], Any] | None
+    framed: Callable[[NDArray[np.float32], Sequence[str]], Any] | None = None
+
+    def given(self, subject: Trainee, values: ExactRows) -> Any:
+        """What its estimators are given of individuals, to learn from and to decide about."""
+        features = subject.features(values)
+        return features if self.framed is None else self.framed(features, subject.feature_names)
 
 
 def factory_of(wanted: str | Callable[[], Any]) -> Factory:
@@ -98,7 +107,7 @@ def fitted(
         if weights is not None and not weighed:
             drawn = np.random.default_rng(seed).choice(len(rows), len(rows), p=weights / weights.sum())
             rows = rows.at(drawn)
-        learnt = estimator.fit(subject.features(rows.values), subject.learned(rows.outcomes), **weighed)
+        learnt = estimator.fit(factory.given(subject, rows.values), subject.learned(rows.outcomes), **weighed)
     # Some return themselves, as scikit-learn's do, and some nothing.
     return estimator if learnt is None else learnt
 
@@ -113,7 +122,7 @@ def _weights_of(estimator: Any) -> str | None:
 def predicted(factory: Factory, estimator: Any, subject: Trainee, values: ExactRows) -> Integers:
     """The outcomes that it predicts; raises DiagnosticError (E0590) where they are none."""
     with _reported(factory.name, "`predict` raised an exception"):
-        found = np.asarray(estimator.predict(subject.features(values)))
+        found = np.asarray(estimator.predict(factory.given(subject, values)))
     outcomes = np.full(len(values), -1, dtype=np.int64)
     if found.shape == outcomes.shape:
         for outcome, learned in enumerate(subject.classes):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.model import Model
-from fairdsl.models.from_estimators import NotExportedError, onnx_of
+from fairdsl.models.from_estimators import NotExportedError, feature_names, onnx_of
+from fairdsl.models.from_frameworks import writer_of
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import errors
@@ -54,7 +54,7 @@ def exported(
     Raises DiagnosticError where no file can be written (E0591), or the spec's model is not what it holds.
     """
     if factory.export is None:
-        _by_skl2onnx(factory, estimator, subject, path, raw_scores=raw_scores)
+        _by_its_library(factory, estimator, subject, path, raw_scores=raw_scores)
     else:
         try:
             factory.export(estimator, str(path))
@@ -86,16 +86,33 @@ def _differing(factory: Factory, estimator: Any, subject: Trainee, model: Model,
     return differing
 
 
-def _by_skl2onnx(factory: Factory, estimator: Any, subject: Trainee, path: Path, *, raw_scores: bool) -> None:
-    if path.suffix != ".onnx" and subject.source.format != "onnx":
+def _by_its_library(factory: Factory, estimator: Any, subject: Trainee, path: Path, *, raw_scores: bool) -> None:
+    """Write a booster as its library saves it, and what skl2onnx converts as ONNX."""
+    saved = writer_of(estimator)
+    onnx = path.suffix == ".onnx" or subject.source.format == "onnx"
+    if saved is None and not onnx:
         reason = f"the spec reads `{path.name}`, and scikit-learn's estimators become ONNX files"
         raise DiagnosticError(
             errors.not_exported(factory.name, reason, f'name a file "NAME.onnx" in the spec, or {_OWN}')
         )
-    width = subject.features(ExactRows.of_floats(np.zeros((1, len(subject.domain.attributes))))).shape[1]
+    if saved is not None and onnx:
+        reason = f"the spec reads `{path.name}`, and `{type(estimator).__name__}` is saved as its library's own file"
+        own = 'name such a file in the spec, as `from xgboost "NAME.ubj"`, `from lightgbm "NAME.txt"` or '
+        raise DiagnosticError(errors.not_exported(factory.name, reason, f'{own}`from catboost "NAME.json"`, or {_OWN}'))
+    width = len(subject.feature_names)
     try:
-        content = onnx_of(estimator, subject.declaration.name, width=width, raw_scores=raw_scores)
+        content = saved() if saved else _onnx(estimator, subject.declaration.name, width, raw_scores=raw_scores)
     except NotExportedError as problem:
         remedy = problem.help_text or f"use an estimator that skl2onnx converts, or {_OWN}"
         raise DiagnosticError(errors.not_exported(factory.name, problem.reason, remedy)) from problem
     write_file(path, content)
+
+
+def _onnx(estimator: Any, name: str, width: int, *, raw_scores: bool) -> bytes:
+    """A file that reads a matrix; of an estimator that goes by the names of its columns one that reads these."""
+    try:
+        return onnx_of(estimator, name, width=width, raw_scores=raw_scores)
+    except NotExportedError:
+        if feature_names(estimator) is None:
+            raise
+        return onnx_of(estimator, name, by_name=True, raw_scores=raw_scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from math import inf
@@ -46,8 +46,11 @@ def repair_spec(
     output: str,
     settings: Settings,
     observer: Observer,
+    framed: Callable[[Any, Sequence[str]], Any] | None = None,
 ) -> Repaired | RepairedRates:
     """Train the model of the spec at ``path`` again until it discriminates less, and write it to ``output``.
+
+    ``framed`` makes what estimators are given of a matrix and the names of its columns; None: the matrix.
 
     Raises DiagnosticError for mistakes in the spec, the table, the estimator and the names given.
     """
@@ -63,7 +66,7 @@ def repair_spec(
     if settings.recipe not in recipes:
         raise DiagnosticError(unknown_choice("recipe", settings.recipe, recipes))
     parts = divided(train, subject, rows, settings.seed)
-    factory = factory_of(estimator)
+    factory = replace(factory_of(estimator), framed=framed)
     with TemporaryDirectory(prefix="fairdsl-repair-") as scratch:
         rounds: Rounds | RateRounds
         with metered(Meter(settings.effort, budget.deadline.at)):

@@ -114,6 +114,15 @@ class Trainee:
         """What the model's file is called."""
         return Path(self.source.path).name
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of what :meth:`features` gives: headers of columns, and numbers for what is made of several."""
+        plain = {Form.of(AttributeInput(place)): each for place, each in enumerate(self.domain.attributes)}
+        if self.declaration.reads is None:
+            return tuple(each.column or each.name for each in self.domain.attributes)
+        found = (plain.get(form) for form in self.declaration.reads)
+        return tuple(f"read_{at + 1}" if each is None else each.column or each.name for at, each in enumerate(found))
+
     def features(self, values: ExactRows) -> NDArray[np.float32]:
         """What the model reads of individuals, [n, features]: its ``reads``, or else the attributes in order."""
         forms = self.declaration.reads

@@ -271,6 +271,18 @@ def test_what_is_in_memory_is_written_beside_the_spec(tmp_path: Path) -> None:
         fairdsl.init(Frame(), output=tmp_path / "mine.fair")
 
 
+def test_nothing_is_left_behind_where_no_spec_comes_to_be(tmp_path: Path) -> None:
+    output = tmp_path / "mine.fair"
+    for wrong in ({"label": "nobody"}, {"protected": ["nobody"]}, {"model": len}):
+        with pytest.raises(fairdsl.SpecError):
+            fairdsl.init(Frame(), output=output, **wrong)
+        assert list(tmp_path.iterdir()) == []
+    (tmp_path / "mine.csv").write_text("sex\n")
+    with pytest.raises(fairdsl.SpecError, match="exists already"):
+        fairdsl.init(Frame(), output=output)
+    assert (tmp_path / "mine.csv").read_text() == "sex\n"
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -82,6 +82,9 @@ def test_columns_are_bound_by_name_and_predict_is_held_against_the_file(monkeypa
     report = fairdsl.check(SPEC, models={"approve": turned}, data={"test": frame})
     assert judged(report)["blind"] == "violated"
     assert [finding.code for finding in report.diagnostics] == []
+    unused = f"{SPEC}condition rich = income > 50\n"
+    found = fairdsl.check(unused, models={"approve": turned}, data={"test": frame}).diagnostics
+    assert [finding.code for finding in found] == ["W0801"]  # of a spec that was read more than once
     predict = LogisticRegression.predict
     one = np.arange(len(frame)) == 7
     monkeypatch.setattr(LogisticRegression, "predict", lambda self, given: predict(self, given) ^ one)

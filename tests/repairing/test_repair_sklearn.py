@@ -153,3 +153,26 @@ def test_a_model_that_is_only_run_is_repaired_by_its_answers() -> None:
     assert best.exact
     assert best.low == Fraction(unfair, 200) < found.rates[0].low
     assert found.compared.after.unfair <= found.compared.before.unfair
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_of_columns_reach_the_estimator() -> None:
+    pandas = pytest.importorskip("pandas")
+    from sklearn.compose import ColumnTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    made: list[Any] = []
+
+    def by_name() -> Any:
+        columns = ColumnTransformer([("scaled", StandardScaler(), ["debt", "age"])], remainder="passthrough")
+        made.append(make_pipeline(columns, LogisticRegression()))
+        return made[-1]
+
+    frame = pandas.read_csv("people.csv")
+    found = fairdsl.repair("spec.fair", train=frame, estimator=by_name, output="named", rounds=1)
+    assert {tuple(each.feature_names_in_) for each in made} == {("sex", "age", "debt")}
+    assert isinstance(found, Repaired)
+    assert found.report is not None
+    assert InferenceSession("named/approve.onnx").get_inputs()
