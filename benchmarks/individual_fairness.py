@@ -23,7 +23,7 @@ from fairify import verdicts as whole
 from fairify.opinions import PROVERS, Opinion, drawn, opinions
 from fairify.opinions import summary as summary_of_opinions
 from fairify.partitions import HEADER, Effort, Run, held, runs
-from fairify.questions import FAMILIES, STRICT, Question, networks_in, questions_of
+from fairify.questions import FAMILIES, STRESS, STRICT, Question, networks_in, questions_of
 
 #: Networks whose partitions take at least so many times fewer CPU seconds than Fairify's.
 REQUIRED, LEAST_RATIO = ("GC-3", "BM-6"), 100.0
@@ -101,7 +101,7 @@ def read_arguments() -> argparse.ArgumentParser:
 
     asked = argparse.ArgumentParser(add_help=False)
     asked.add_argument(
-        "--families", nargs="+", choices=(STRICT, *FAMILIES), default=(STRICT,), help="of these questions"
+        "--families", nargs="+", choices=(STRICT, STRESS, *FAMILIES), default=(STRICT,), help="of these questions"
     )
 
     part = parts.add_parser("partitions", parents=[common, asked], help="one question of every network, by partitions")

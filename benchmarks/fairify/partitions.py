@@ -33,7 +33,7 @@ from fairify.questions import Published, Question, published
 __all__ = ["FIRST", "HEADER", "Effort", "Run", "held", "runs"]
 
 HERE = Path(__file__).parent
-#: How many partitions are asked, in seeded order, where there are more.
+#: How many partitions of a question are asked, if nothing else is said.
 FIRST = 510
 HEADER = (
     "| network | question | partitions | violated | holds | unknown | volume decided | decided by | wall s | cpu s "
@@ -130,6 +130,8 @@ class Effort:
     query: float | None
     seed: int
     jobs: int
+    #: Partitions of a question, in seeded order, where there are more.
+    first: int = FIRST
 
 
 def runs(questions: Sequence[Question], effort: Effort, folder: Path) -> Iterator[Run]:
@@ -141,7 +143,7 @@ def runs(questions: Sequence[Question], effort: Effort, folder: Path) -> Iterato
         ask(question, first=1, effort=effort, ledger=ledger)
         ledger.unlink()
         before, children, started = cpu_seconds(), children_seconds(), time.monotonic()
-        ask(question, first=FIRST, effort=effort, ledger=ledger)
+        ask(question, first=effort.first, effort=effort, ledger=ledger)
         wall, cpu, of_children = time.monotonic() - started, cpu_seconds() - before, children_seconds() - children
         lines = list(lines_of(ledger))
         yield Run(

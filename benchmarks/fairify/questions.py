@@ -12,15 +12,16 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DATA", "FAMILIES", "STRICT", "Published", "Question", "networks_in", "published", "questions_of"]
+__all__ = ["DATA", "FAMILIES", "STRESS", "STRICT", "Published", "Question", "networks_in", "published", "questions_of"]
 
 HERE = Path(__file__).parent
 SPECS = HERE.parent.parent / "specs" / "fairify"
 
 #: Name in the files of ``specs/fairify`` and of the model in them, by the letters that a network's name begins with.
 DATA = {"GC": ("german", "approve"), "BM": ("bank", "subscribe"), "AC": ("adult", "income")}
-#: The stress questions are the base questions cut finer, and have the same verdicts.
 FAMILIES = ("base", "relaxed-1", "relaxed-2", "targeted-1", "targeted-2")
+#: The base question cut finer: as a whole it has the same verdict.
+STRESS = "stress"
 #: The base question as Fairify's formula has it: a score of 0 is on neither side.
 STRICT = "strict"
 #: How finely Fairify cuts the base questions, and all others: values of an attribute in a partition.

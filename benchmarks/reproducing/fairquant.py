@@ -26,6 +26,8 @@ LARGE = ("GC", "BM", "AC")
 TOOL = "tool, measured"
 #: FairQuant's shorter runs are too short to tell methods from start-up; and what a batch may be too late.
 LEAST, LATE = 5.0, 1.1
+#: CPU seconds of a network with `--quick`, at most.
+SHORT = 15.0
 #: People evaluated in a search for counterexamples, at most; and how many are wanted of an invented network.
 MOST, WANTED = 1_000_000, 1000
 
@@ -39,7 +41,7 @@ def shares(setting: Setting) -> Iterator[Row]:
             problem = ask(network.path)
             warm(problem)
             seconds = LEAST if peer is None else max(LEAST, peer.cpu)
-            (found,) = read_at(problem, [min(seconds, 15.0) if setting.quick else seconds])
+            (found,) = read_at(problem, [min(seconds, SHORT) if setting.quick else seconds])
             yield from _beside(network, found, peer)
             drawn = samples(found, problem, 20_000 if setting.quick else 200_000, setting.seed)
             fits = drawn.passed and sums(found).passed
@@ -60,6 +62,8 @@ def _beside(network: Network, found: Reading, peer: Peer | None) -> Iterator[Row
         good &= found.falsified <= 1 - peer.certified and found.certified <= 1 - peer.falsified
         least = "at most" if name == "undecided" else "at least"
         why = "bounds of deep layers are wide, and the seconds are over before boxes are small enough"
+        if found.cpu < peer.cpu / LATE:
+            why = f"`--quick` stops after {found.cpu:.0f} of FairQuant's {peer.cpu:.0f} CPU s"
         yield Row.held(f"{network.name}: {name}", percent(share), f"{least} {percent(theirs[name])}", TOOL, good, why)
     allowed = max(LEAST, peer.cpu) * LATE
     why = "the last batch ended late"

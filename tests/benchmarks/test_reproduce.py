@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import numpy_helper
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -135,3 +137,36 @@ def test_shares_on_compas_leave_nothing_undecided_and_are_the_counted_ones(repro
     rows = list(fairquant.compas(results.Setting(quick=True)))
     assert [row.agrees for row in rows] == ["yes"] * 4
     assert "undecided 0.0000%" in rows[0].ours
+
+
+@pytest.mark.sklearn
+def test_units_proved_inactive_are_inactive_for_everybody_drawn(reproducing: Any, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    networks, fairify = of(reproducing, "networks"), of(reproducing, "fairify")
+    network = networks.trained("AC-9", 0, tmp_path)
+    share = fairify.inactive(network.path, 3, 0)
+    problem = fairify.problem_of(fairify.questions_of(network.path, (fairify.STRICT,))[0])
+    grid, random = fairify.Grid.of(problem, 10), np.random.default_rng(0)
+    saved = {each.name: numpy_helper.to_array(each) for each in onnx.load(network.path).graph.initializer}
+    never = []
+    for index in fairify.islice(grid.order(0), 3):
+        low, high = np.array([fairify.input_ends(item, grid.box(index)) for item in problem.model.inputs]).T
+        people = np.floor(random.uniform(low, high + 1, (500, len(low))))
+        for layer in range(4):
+            people = people @ saved[f"w{layer}"].T + saved[f"b{layer}"]
+            never += (people <= 0).all(axis=0).tolist()
+            people = np.maximum(people, 0)
+    assert 0 < share <= np.mean(never)
+
+
+def test_adult_is_coded_as_the_networks_read_it(reproducing: Any, tmp_path: Path) -> None:
+    fairify = of(reproducing, "fairify")
+    names = ["age", "workclass", "education", "education-num", "marital-status", "occupation", "relationship", "race"]
+    names += ["sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"]
+    known = ["39", "State-gov", "Bachelors", "13", "Never-married", "Adm-clerical", "Not-in-family", "White"]
+    rows = [[*known, "Male", "50", "0", "40", "United-States", ">50K"], [*known, "Male", "99", "9", "40", "", "<=50K"]]
+    with (tmp_path / "adult.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+    people, rich = fairify.coded(tmp_path / "adult.csv")
+    assert people.tolist() == [[39, 5, 9, 13, 4, 0, 1, 4, 1, 10, 0, 40, 38]]
+    assert rich.tolist() == [True]
