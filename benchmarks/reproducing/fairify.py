@@ -62,7 +62,7 @@ def coded(file: Path) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     for attribute in domain_of("AC").attributes:
         texts = [row[attribute.name.replace("_", "-")].strip() for row in rows]
         if isinstance(attribute.type, Category):
-            places = {name: place for place, name in enumerate(attribute.type.values)}
+            places = {value.name: value.code for value in attribute.type.values}
             column = np.array([places.get(text, -1) for text in texts])
             known &= column >= 0
         else:
