@@ -28,7 +28,8 @@ def turned_away(registered: Registered, problem: Problem) -> Refusal | None:
         case (
             (About.ROWS, _)
             | (About.PAIRS | About.BOTH, Pair() | PairUnder() | WorstPair() | Demanded())
-            | (About.GROUPS | About.BOTH, GroupMetric())
+            | (About.GROUPS | About.MASSES | About.BOTH, GroupMetric())
+            | (About.MASSES, PairUnder())
         ):
             return None
     return Refusal(why=f"it answers {registered.about.value}", other=True)

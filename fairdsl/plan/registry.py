@@ -26,6 +26,7 @@ class About(Enum):
     PAIRS = "questions about pairs of individuals"
     GROUPS = "metrics of groups"
     ROWS = "what the rows of a table say"
+    MASSES = "metrics of groups, and shares of people under a distribution"
     BOTH = "questions about pairs of individuals, and metrics of groups"
 
 
@@ -59,7 +60,7 @@ BACKENDS: dict[str, Registered] = {
     "intervals": Registered("fairdsl.backends.intervals", "Intervals"),
     "rows": Registered("fairdsl.backends.rows", "OverRows", About.ROWS, Access.ANSWERS),
     "sampling": Registered("fairdsl.backends.sampling", "Sampling", About.BOTH, Access.ANSWERS),
-    "rates": Registered("fairdsl.backends.rates", "Rates", About.GROUPS, Access.EVALUATION),
+    "rates": Registered("fairdsl.backends.rates", "Rates", About.MASSES, Access.EVALUATION),
     "ssat": Registered("fairdsl.backends.ssat.procedure", "Ssat", About.GROUPS),
 }
 

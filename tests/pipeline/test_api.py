@@ -88,7 +88,7 @@ def test_what_nobody_answers_is_refused_and_the_rest_still_runs(tmp_path: Path) 
     path = written(
         tmp_path,
         EVERYBODY
-        + ask("weighed", "under everybody measure fair_share")
+        + ask("weighed", "within 1 in income under everybody measure fair_share")
         + ask("sure", "require same decision with confidence 95%")
         + ask("plain", "require same decision")
         + ask("share", "measure fair_share within 1%"),
@@ -189,7 +189,7 @@ def test_refused_demands_take_no_part_of_the_budget(tmp_path: Path, monkeypatch:
     shares: list[int] = []
     share = Budget.share
     monkeypatch.setattr(Budget, "share", lambda self, parts: shares.append(parts) or share(self, parts))
-    refused = "".join(ask(f"p{number}", "under everybody measure fair_share") for number in range(5))
+    refused = "".join(ask(f"p{number}", "within 1 in income under everybody measure fair_share") for number in range(5))
     fairdsl.check(written(tmp_path, EVERYBODY + ask("plain", "require same decision") + refused))
     assert shares[0] == 1
 

@@ -194,7 +194,7 @@ class Cover:
         stop = start + 1
         for column, axis in self.axes.items():
             stop[0, column] = len(axis.atoms)
-        if self._together:
+        if self._together or not keys:
             return start, stop
         ranges = [[self.axes[key].range_of(cell) for cell in range(len(network.cells[key]))] for key in keys]
         chosen = np.array(list(product(*ranges)), dtype=np.int64)

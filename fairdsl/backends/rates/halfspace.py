@@ -216,7 +216,7 @@ def _layout(read: _Read, axes: Sequence[Axis], columns: Sequence[int], distribut
     return Layout(
         first=_before([len(axis.weights) for axis in axes])[:-1],
         weights=_joined([np.array([weight / axis.denominator for weight in axis.weights]) for axis in axes]),
-        cells=np.concatenate([axis.cells for axis in axes]),
+        cells=np.concatenate([np.zeros(0, dtype=np.int64), *(axis.cells for axis in axes)]),
         places=np.array([at for at, *_ in ends], dtype=np.int64),
         columns=np.array([place[column] for _, column, *_ in ends], dtype=np.int64),
         at=_before([len(most) for _, _, most, _ in ends])[:-1],

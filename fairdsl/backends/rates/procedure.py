@@ -37,11 +37,12 @@ from fairdsl.backends.rates.gate import refusal_of
 from fairdsl.backends.rates.joints import Joints, joints_of, set_to
 from fairdsl.backends.rates.linear.task import OutOfTimeError
 from fairdsl.backends.rates.program import LargeError
+from fairdsl.backends.rates.shares import answering_share, refusal_of_share
 from fairdsl.clock import Deadline, now, until
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import ByHighest, DecisionRule
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import MOST_FAVOURED, GroupMetric
+from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, PairUnder
 from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Key
 from fairdsl.metrics.value import PRECISE, most_favoured_groups
@@ -146,6 +147,7 @@ class Rates:
     about = Capability(
         questions=(
             "metrics of groups: across, under, among, for each, label, excluding, privileged, influence, allow",
+            "shares of people under a distribution: same decision, of any or each attribute, where, among",
         ),
         quantities=("every metric of groups",),
         models=(
@@ -172,6 +174,9 @@ class Rates:
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What a little work counts is counted, and kept for the answer."""
+        if not isinstance(problem.question, GroupMetric):
+            method = "masses of boxes, which narrow: of people who are decided alike whatever differs"
+            return refusal_of_share(problem) or Offer(method=method, decides=True)
         joints = refusal_of(problem) or self._joints(problem)
         if isinstance(joints, Refusal):
             return joints
@@ -186,6 +191,8 @@ class Rates:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are weighed stay so."""
+        if isinstance(problem.question, PairUnder):
+            return (yield from answering_share(problem, facts, budget, observer))
         began = now()
         found = yield from self._exactly(problem, facts, budget, observer)
         if not isinstance(found, Value) or problem.model.deployed is None:

@@ -1,0 +1,207 @@
+"""Shares of people who are drawn from a distribution: the masses of those whose units are decided alike.
+
+A fair share under a distribution is P[the unit of X is fair | X is in question], and a unit without further conditions
+is fair where all of its people are granted or none is: events of one individual (:mod:`fairdsl.metrics.alike`), whose
+masses boxes enclose as they do those of acceptance rates, half-spaces included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusal
+from fairdsl.backends.rates.anytime import Narrowing
+from fairdsl.backends.rates.arithmetic import TangledError, distribution_of
+from fairdsl.backends.rates.boxes import width_of
+from fairdsl.backends.rates.gate import only_decides
+from fairdsl.clock import now
+from fairdsl.ir.expr import TRUE, Member, Not, Or, Relation, Variable, conjoin
+from fairdsl.ir.model import ByThreshold
+from fairdsl.ir.population import Network, Normal
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import PairUnder, Quantity, SameDecision
+from fairdsl.metrics.alike import Fairly, together
+from fairdsl.metrics.joint import Bounds
+from fairdsl.metrics.subject import Subject, looked_at
+from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous
+
+__all__ = ["answering_share", "refusal_of_share", "shares_of"]
+
+#: Assignments of what differs, inputs of all copies together, and products that a box may take.
+_ASSIGNMENTS, _INPUTS, _WIDTH = 16, 1 << 10, 1 << 22
+#: Seconds between two looks at the share.
+_PAUSE = 0.5
+
+
+def refusal_of_share(problem: Problem) -> Refusal | None:
+    """Why no share under the distribution is enclosed; None where one is."""
+    question, network, model = problem.question, problem.population, problem.model
+    if not isinstance(question, PairUnder) or problem.quantity not in (
+        Quantity.FAIR_SHARE,
+        Quantity.DISCRIMINATION_RATE,
+    ):
+        return Refusal(why="it answers metrics of groups, and shares of people under a distribution", other=True)
+    if not isinstance(network, Network):
+        return Refusal(why="it weighs individuals, and not the rows of a table", other=True)
+    pair, rule = question.pair, model.rule
+    if pair.relax or pair.pair_target != TRUE or pair.sure or not isinstance(pair.demand, SameDecision):
+        why = "units are compared as wholes: no distances, no conditions on the two, same decision"
+        return Refusal(why=why, span=pair.span)
+    if not isinstance(rule, ByThreshold) or rule.relation in (Relation.EQ, Relation.NE):
+        return Refusal(why="the decision is not a half-line of one score", span=model.span)
+    if model.opaque is not None or not model.rational or only_decides(model):
+        return Refusal(why="nothing is known of the scores of boxes of people", span=model.span)
+    if any(problem.domain.attributes[index].present is not None for index in pair.differ):
+        return Refusal(why="values of what differs may be missing", span=pair.span)
+    found = together(problem, pair, _ASSIGNMENTS)
+    if isinstance(found, str):
+        return Refusal(why=found, span=pair.span)
+    if len(model.inputs) * max((len(each.assignments) for each in found), default=1) > _INPUTS:
+        return Refusal(why="there are too many leaves to be written out", span=model.span)
+    return _of_network(shares_of(problem))
+
+
+def _of_network(cases: list[_Case]) -> Refusal | None:
+    """Why masses of boxes are not known."""
+    for subject in (subject for case in cases for subject in case.subjects):
+        columns = looked_at(subject)
+        for factor in subject.network.factors:
+            if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
+                name = f"`{subject.network.columns[factor.column].name}` has a normal distribution"
+                return Refusal(why=f"{name}, whose masses are irrational: write pieces `uniform(low, high)`")
+        try:
+            width = width_of(distribution_of(subject.network, columns), ())
+        except TangledError as error:
+            return Refusal(why=str(error))
+        if width > _WIDTH:
+            return Refusal(why=str(TangledError(width)))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Individuals of alike units: the events in which they are treated fairly; one of no consequence of nobody."""
+
+    compared: bool
+    subjects: tuple[Subject, ...]
+
+
+def shares_of(problem: Problem) -> list[_Case]:
+    """All individuals that are asked about, by whom they are compared with, of a problem that is not refused."""
+    question, network = problem.question, problem.population
+    assert isinstance(question, PairUnder), "checked by the offer"
+    assert isinstance(network, Network), "checked by the offer"
+    found = together(problem, question.pair, _ASSIGNMENTS)
+    assert not isinstance(found, str), "checked by the offer"
+    cases = []
+    for each in found:
+        fairly = Fairly.of(problem.model, each.assignments)
+        models = (fairly.all_granted, fairly.none_granted) if each.compared else (fairly.all_granted,)
+        subjects = (Subject(network=network, model=model, condition=each.condition, keys=()) for model in models)
+        cases.append(_Case(each.compared, tuple(map(_of_some_column, subjects))))
+    return cases
+
+
+def _of_some_column(subject: Subject) -> Subject:
+    """The subject, whose boxes are ranges of columns: where nothing is read they are of the first one all the same."""
+    if subject.read:
+        return subject
+    either = Member(variable=Variable(0), values=frozenset())
+    return replace(subject, condition=conjoin(subject.condition, Or((either, Not(either)))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A case with the boxes of its events."""
+
+    case: _Case
+    covers: tuple[Narrowing, ...]
+
+
+class _Share:
+    """The share so far."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._cases = [_Weighed(case, tuple(map(Narrowing, case.subjects))) for case in shares_of(problem)]
+
+    @property
+    def covers(self) -> Iterator[Narrowing]:
+        """All that may narrow."""
+        return (cover for case in self._cases for cover in case.covers)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to be cut."""
+        return all(cover.finished for cover in self.covers)
+
+    def improve(self, budget: Budget) -> bool:
+        """A while of cutting, by turns; whether there is anything to be cut, and room for it."""
+        until = now() + _PAUSE
+        while now() < until and not budget.exhausted:
+            waiting = [cover for cover in self.covers if not (cover.finished or cover.full)]
+            if not waiting:
+                return False
+            for cover in waiting:
+                cover.improve()
+        return True
+
+    def known(self) -> Known:
+        """Masses of people: at least so many are treated fairly, and unfairly."""
+        fair = unfair = undecided = vacuous = Fraction(0)
+        for case in self._cases:
+            joints = [cover.joint() for cover in case.covers]
+            totals = [joint.total[()] for joint in joints]
+            whole = Bounds(low=max(each.low for each in totals), high=min(each.high for each in totals))
+            if not case.case.compared:
+                vacuous += whole.low
+                continue
+            events = [joint.favourable[()] for joint in joints]
+            least, most = sum(each.low for each in events), sum(each.high for each in events)
+            surely = max(Fraction(0), whole.low - most)
+            fair, unfair = fair + least, unfair + surely
+            undecided += max(Fraction(0), whole.high - least - surely)
+        return Known(fair=fair, unfair=unfair, undecided=undecided, vacuous=vacuous)
+
+    def verdict(self, reason: Reason | None) -> Shares | Vacuous | Unknown:
+        """What is known by now."""
+        boxes = sum(cover.boxes for cover in self.covers)
+        people = sum(cover.individuals for cover in self.covers)
+        alone = f", and of {people:,} combinations of values one by one" if people else ""
+        evidence = Evidence(backend="rates", method=f"masses of {boxes:,} boxes{alone}")
+        known = self.known()
+        if not known.possible:
+            return Vacuous(evidence=evidence)
+        parts = known.parts()
+        return Shares(
+            certified=parts.certified,
+            falsified=parts.falsified,
+            undecided=parts.undecided,
+            vacuous=parts.vacuous,
+            measure="probability",
+            unit=self._problem.unit_in_words,
+            evidence=evidence,
+            reason=reason if parts.undecided else None,
+        )
+
+
+def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+    """The share, exactly or between bounds that decide all that is asked; wider where a budget ends first."""
+    share = _Share(problem)
+    while not share.finished:
+        going = share.improve(budget)
+        if share.finished:
+            break
+        if not going:
+            return share.verdict(Reason.MEMORY_OUT)
+        verdict = share.verdict(Reason.TIMEOUT)
+        facts.so_far = verdict
+        if facts.decided_by(verdict):
+            return replace(verdict, reason=Reason.INCOMPLETE) if isinstance(verdict, Shares) else verdict
+        if isinstance(verdict, Shares):
+            observer.progress("rates", None, f"{float(verdict.undecided):.4g} undecided")
+        if budget.exhausted:
+            budget = yield verdict
+    return share.verdict(Reason.INCOMPLETE)

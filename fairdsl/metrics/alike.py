@@ -1,0 +1,251 @@
+"""When people are decided alike whatever they have of what may differ, as events of one individual.
+
+A unit is what its people share. Whoever is drawn is treated fairly where all who are in the unit have the same
+decision: the least of their scores is on the granting side of the threshold, or the greatest on the other one. Least
+and greatest of several copies of a network are a network again,
+
+    min(x, y) = x - max(x - y, 0),    max(x, y) = x + max(y - x, 0),
+
+over columns that the copies share; what differs is part of the biases. So a fair share under a distribution is a sum of
+probabilities of such events, given that somebody is asked about and has somebody to be compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.expr import FALSE, TRUE, Compare, Linear, Member, Not, Predicate, Relation, conjoin, mapped, variables
+from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
+from fairdsl.ir.model import ByThreshold, Layer, Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair
+from fairdsl.numerics.narrow import Finite, narrow
+from fairdsl.numerics.predicates import holds_for
+
+__all__ = ["Fairly", "Together", "given", "together"]
+
+Exact = NDArray[np.object_]
+#: What the differing attributes are, one value each, by attribute.
+Assignment = Mapping[int, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """Individuals whose unit has these ``assignments`` of what differs, all of them or none compared."""
+
+    #: Who: those that are asked about, and whose units have just these.
+    condition: Predicate
+    assignments: tuple[Assignment, ...]
+    #: Whether they are compared at all.
+    compared: bool
+
+
+def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
+    """All individuals that are asked about, by who is in their units; why that is not known, where it is not."""
+    domain = problem.domain
+    sets = [narrow(domain, pair.target)[index] for index in pair.differ]
+    if not all(isinstance(values, Finite) for values in sets):
+        return "what differs has values that are not listed"
+    listed = product(*(values.values for values in sets if isinstance(values, Finite)))
+    assignments = [dict(zip(pair.differ, map(Fraction, values), strict=True)) for values in listed]
+    asked = conjoin(domain.where, pair.target)
+    each = [given(asked, assignment) for assignment in assignments]
+    alone = not {variable.attribute for variable in variables(asked)} & set(pair.differ)
+    if len(assignments) > (most if alone else most.bit_length()):
+        return f"what differs has {len(assignments)} assignments"
+    ways = [(True,) * len(assignments)] if alone else product((True, False), repeat=len(assignments))
+    found = []
+    for way in ways:
+        chosen = tuple(one for one, inside in zip(assignments, way, strict=True) if inside)
+        parts = [part if inside else Not(part) for part, inside in zip(each, way, strict=True)]
+        condition = asked if alone else conjoin(asked, *parts)
+        groups = _components(chosen, pair)
+        if len(groups) > 1:
+            return "those over one unit are compared in several groups"
+        if chosen and condition != FALSE:
+            inside = groups[0] if groups else chosen
+            found.append(Together(condition=condition, assignments=inside, compared=bool(groups)))
+    return found
+
+
+def _components(assignments: Sequence[Assignment], pair: Pair) -> list[tuple[Assignment, ...]]:
+    """Those who are joined by comparisons; whoever is compared with nobody is in none."""
+    left, found = list(assignments), []
+    while left:
+        group = [left.pop()]
+        for one in group:
+            near = [other for other in left if _compared(one, other, pair)]
+            left = [other for other in left if other not in near]
+            group += near
+        if len(group) > 1:
+            found.append(tuple(group))
+    return found
+
+
+def _compared(one: Assignment, other: Assignment, pair: Pair) -> bool:
+    apart = [one[index] != other[index] for index in pair.differ]
+    return all(apart) if pair.mode is Differ.EACH else any(apart)
+
+
+def given(predicate: Predicate, assignment: Assignment) -> Predicate:
+    """The predicate of those who have these values, over the other attributes."""
+
+    def fixed(atom: Compare | Member) -> Predicate:
+        match atom:
+            case Compare(left=left, relation=relation):
+                if not any(variable.attribute in assignment for variable, _ in left.terms):
+                    return atom
+                constant = left.constant
+                terms = {}
+                for variable, factor in left.terms:
+                    value = assignment.get(variable.attribute)
+                    if value is None:
+                        terms[variable] = factor
+                    else:
+                        constant += factor * value
+                if terms:
+                    return replace(atom, left=Linear.of(terms, constant))
+                return TRUE if relation.compares(constant, Fraction(0)) else FALSE
+            case Member(variable=variable, values=values):
+                value = assignment.get(variable.attribute)
+                return atom if value is None else TRUE if value in values else FALSE
+
+    return mapped(predicate, fixed)
+
+
+# --------------------------------------------------------------------------------------------------
+# Copies of a model as one model.
+
+
+@dataclass(frozen=True, slots=True)
+class Fairly:
+    """Models that favour whom all copies of a model grant, and whom none does."""
+
+    all_granted: Model
+    none_granted: Model
+
+    @classmethod
+    def of(cls, model: Model, assignments: Sequence[Assignment]) -> Fairly:
+        """Copies of a model with one score for these assignments; the model has layers and a threshold."""
+        rule = model.rule
+        if not isinstance(rule, ByThreshold):
+            raise ValueError("copies are folded into one of a model with one score")
+        upwards = rule.relation in (Relation.GT, Relation.GE)
+        inputs, stack, last = _copies(model, assignments)
+        ends = {least: _folded(stack, last, least=least) for least in (True, False)}
+        found = (
+            replace(
+                model,
+                inputs=inputs,
+                layers=ends[least],
+                favourable=favourable,
+                beside=frozenset(),
+                deployed=None,
+                logits=None,
+                groups=(),
+            )
+            for least, favourable in ((upwards, rule.granted), (not upwards, rule.otherwise))
+        )
+        return cls(*found)
+
+
+def _copies(
+    model: Model, assignments: Sequence[Assignment]
+) -> tuple[tuple[Input, ...], list[Layer], tuple[Exact, Exact]]:
+    """The inputs that the copies read, their hidden layers side by side, and the last one's weights and bias."""
+    inputs: dict[Input, int] = {}
+    first, *others = model.layers
+    width = first.width
+    weights: list[dict[int, Exact]] = []
+    biases: list[Exact] = []
+    for assignment in assignments:
+        bias, columns = first.bias.exact.copy(), dict[int, Exact]()
+        for place, item in enumerate(model.inputs):
+            column = first.weight.exact[:, place]
+            found = _reads(item, assignment)
+            if isinstance(found, Fraction):
+                bias = bias + column * found
+            else:
+                at = inputs.setdefault(found, len(inputs))
+                columns[at] = columns.get(at, np.full(width, Fraction(0), dtype=object)) + column
+        weights.append(columns)
+        biases.append(bias)
+    whole = np.full((width * len(assignments), max(1, len(inputs))), Fraction(0), dtype=object)
+    for copy, columns in enumerate(weights):
+        for at, column in columns.items():
+            whole[copy * width : (copy + 1) * width, at] = column
+    listed = tuple(inputs) or (IndicatorInput(FALSE),)
+    stack = [(whole, np.concatenate(biases))]
+    for layer in others:
+        stack.append((_side_by_side(layer.weight.exact, len(assignments)), np.tile(layer.bias.exact, len(assignments))))
+    hidden = [
+        Layer(
+            weight=ExactArray.from_fractions(weight),
+            bias=ExactArray.from_fractions(bias),
+            slope=ExactArray.from_fractions(np.tile(layer.slope.exact, len(assignments))),
+            curves=layer.curves * len(assignments),
+        )
+        for (weight, bias), layer in zip(stack[:-1], model.layers[:-1], strict=True)
+    ]
+    return listed, hidden, stack[-1]
+
+
+def _reads(item: Input, assignment: Assignment) -> Input | Fraction:
+    """What a copy reads in place of an input: a number where it is fixed."""
+    match item:
+        case AttributeInput(attribute):
+            return assignment.get(attribute, item)
+        case IndicatorInput(predicate):
+            fixed = given(predicate, assignment)
+            if not any(True for _ in variables(fixed)):
+                return Fraction(holds_for(fixed, ()))
+            return item if fixed == predicate else IndicatorInput(fixed)
+
+
+def _side_by_side(weight: Exact, copies: int) -> Exact:
+    rows, columns = weight.shape
+    found = np.full((rows * copies, columns * copies), Fraction(0), dtype=object)
+    for copy in range(copies):
+        found[copy * rows : (copy + 1) * rows, copy * columns : (copy + 1) * columns] = weight
+    return found
+
+
+def _folded(hidden: Sequence[Layer], last: tuple[Exact, Exact], *, least: bool) -> tuple[Layer, ...]:
+    """The layers with one score, the least or the greatest of the last one's.
+
+    Of scores s the first ``k`` are folded into ``m - r``, a unit that passes on and one that is rectified.
+    """
+    sign = Fraction(-1 if least else 1)
+    count = len(last[1])
+    layers = list(hidden)
+    weight, bias = last
+
+    def rows(matrix: list[list[Fraction]], weight: Exact, bias: Exact, slopes: list[int]) -> Layer:
+        mixed = np.array(matrix, dtype=object)
+        return Layer(
+            weight=ExactArray.from_fractions(mixed @ weight),
+            bias=ExactArray.from_fractions(mixed @ bias),
+            slope=ExactArray.from_fractions([Fraction(slope) for slope in slopes]),
+        )
+
+    # What the layer below gives: the end so far as a sum of two units, and the scores that are left.
+    end, *left = [[Fraction(i == k) for i in range(count)] for k in range(count)]
+    for step in range(count - 1):
+        here, following = end, left[0]
+        # min: here - max(here - following, 0); max: here + max(following - here, 0).
+        beyond = [sign * (y - x) for x, y in zip(here, following, strict=True)]
+        layers.append(rows([beyond, here, *left[1:]], weight, bias, [0, 1, *([1] * (count - 2 - step))]))
+        size = 2 + len(left) - 1
+        weight = np.array([[Fraction(i == k) for i in range(size)] for k in range(size)], dtype=object)
+        bias = np.full(size, Fraction(0), dtype=object)
+        end = [sign, Fraction(1), *([Fraction(0)] * (size - 2))]
+        left = [[Fraction(i == k) for i in range(size)] for k in range(2, size)]
+    layers.append(rows([end], weight, bias, [1]))
+    return tuple(layers)
