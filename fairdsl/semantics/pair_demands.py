@@ -157,7 +157,7 @@ class PairDemands:
             threshold = metric_threshold(share, relation, number, self.reporter)
         elif formula is not None:
             threshold, quantity = formula.threshold, Quantity.FAIR_SHARE
-            metric, asked = "share", self._formula(formula.formula, question)
+            metric, asked = "share", self._asked(formula.formula, question)
         else:
             asked = self._asked(written, question)
             metric = "" if asked is None else _named(asked)

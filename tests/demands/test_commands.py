@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.cli.app import cli
-from fairdsl.verdict import Violated
+from fairdsl.verdict import Shares, Violated
 from tests.smt.second_solver import print_by_cvc5
 
 SPEC = """\
@@ -123,3 +124,18 @@ def test_a_formula_has_no_files_of_partitions() -> None:
     written = fairdsl.compile("x.fair", to="smtlib", directory="out", partition=3)
     assert [each.property for each in written.questions] == ["plain"]
     assert {each.code for each in written.diagnostics} == {"E0615"}
+
+
+def test_a_share_of_equal_decisions_is_the_fair_share(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fair"
+    path.write_text(
+        "domain P { x : real 0 .. 10  sex : category { f, m } }\nprotected sex\n"
+        "model m : P -> { no < yes }\n  first yes when x > 3 and sex = f\n  then yes when x > 4\n  otherwise no\n"
+        "property p { compare a, b : P  differ in sex  require share(m(b) = m(a)) >= 50%  measure fair_share }\n",
+        encoding="utf-8",
+    )
+    share, fair_share = fairdsl.check(path).properties[0].demands
+    assert (share.backend, fair_share.backend) == ("leaf_boxes", "leaf_boxes")
+    for each in (share, fair_share):
+        assert isinstance(each.verdict, Shares)
+        assert each.verdict.certified == Fraction(9, 10)
