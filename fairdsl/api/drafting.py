@@ -94,7 +94,7 @@ def _model(model: Any, output: AnyPath | None, made: list[str]) -> str:
 
 
 def _beside(output: AnyPath | None, ending: str, content: str | bytes, made: list[str]) -> str:
-    """A file under the spec's name, put to those ``made``; SpecError (E0682) without one, (E0671) where one is there."""
+    """A file under the spec's name, put to ``made``; SpecError (E0682) without one, (E0671) where one is there."""
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.drafting.errors import would_overwrite
     from fairdsl.given.errors import not_usable

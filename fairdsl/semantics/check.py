@@ -72,6 +72,7 @@ def check_spec(
     properties = checker.properties(world)
     if not (own.has_errors or before.has_errors) and complete:
         own.extend(report_unused(loaded.main, properties, [each.node for each in expanded.instances], known.below))
+    expanded.world.sweep()
     world.sweep()
     known.sweep()
     reporter.extend(expanded.explained(finding) for finding in own if complete or finding.code not in _OF_ABSENCE)

@@ -122,12 +122,16 @@ def test_only_what_was_edited_is_checked_again(tmp_path: Path, monkeypatch: pyte
     text = SPEC + "".join(property_.format(n=n) for n in range(20))
     main, used = str(tmp_path / "spec.fair"), str(tmp_path / "base.fair")
     known, counts = Remembered(), []
-    for each in (text, text.replace("property p9 {", "property p9 {\n  among rich"), "\n" + text):
+    more = [text.replace("property p8 {", f"property p8_{n} {{") for n in range(20)]
+    for each in (text, text.replace("property p9 {", "property p9 {\n  among rich"), "\n" + text, *more):
         made.clear()
         with holding({main: each.encode(), used: BASE.encode()}):
             assert read_spec(main, known=known).checked is not None
         counts.append(len(made))
-    first, after_an_edit, after_a_line = counts
+        # What is gone is forgotten, but for the version before.
+        held = [each for world in known._worlds.values() for each in (world, *world._under.values())]
+        assert all(len(each.instances._known) + len(each.checked._known) <= 30 for each in held)
+    first, after_an_edit, after_a_line, *_ = counts
     assert first > 60
     assert after_an_edit <= 8  # of two properties: the edited one, and the one before it, whose words ahead changed
     assert after_a_line <= 8  # of going back to the text before
