@@ -9,12 +9,13 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.proving import Proved, prove_spec
+from fairdsl.proving import Proved, prove_spec, trees
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import check
 from fairdsl_verify.forest import Forest
@@ -41,6 +42,10 @@ property any {{ compare a, b : Person differ in any sex, job among age >= 2 meas
 property each {{ compare a, b : Person differ in each sex, job measure fair_share }}
 property calm {{ compare a, b : Person differ in sex among age <= 4 require same decision }}
 """
+
+
+#: Without conditions on who there is.
+OPEN = SPEC.replace("  where age >= 1 or job != cook\n", "")
 
 
 def random_tree(rng: random.Random, depth: int, vote: Callable[[], float]) -> Tree:
@@ -77,16 +82,16 @@ def forest_file(rng: random.Random, path: Path) -> tuple[str, Callable[[Sequence
     return "score >= 1/4", lambda row: total(row) / divisor + added >= Fraction(1, 4)
 
 
-def prove(folder: Path, when: str, seconds: float = 60) -> tuple[Proved, ...]:
-    (folder / "p.fair").write_text(SPEC.format(when=when))
+def prove(folder: Path, when: str, seconds: float = 60, spec: str = SPEC) -> tuple[Proved, ...]:
+    (folder / "p.fair").write_text(spec.format(when=when))
     return prove_spec(
         str(folder / "p.fair"), str(folder), models={}, data={}, seconds=seconds, observer=Silent(), properties=()
     )
 
 
-def brute(of: str, decide: Callable[[Sequence[int]], bool]) -> tuple[Fraction, Fraction]:
+def brute(of: str, decide: Callable[[Sequence[int]], bool], *, everybody: bool) -> tuple[Fraction, Fraction]:
     """The shares of fair and unfair units, by the definition."""
-    people = [p for p in product(range(10), (1, 3), (0, 2, 3)) if p[0] >= 1 or p[2] != 2]
+    people = [p for p in product(range(10), (1, 3), (0, 2, 3)) if everybody or p[0] >= 1 or p[2] != 2]
     people = [p for p in people if {"any": p[0] >= 2, "calm": p[0] <= 4}.get(of, True)]
     units: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for person in people:
@@ -100,11 +105,13 @@ def brute(of: str, decide: Callable[[Sequence[int]], bool]) -> tuple[Fraction, F
 
 
 def held(folder: Path, seed: int) -> None:
+    """Half of the seeds are about everybody, where many boxes are looked at together, compiled."""
     folder.mkdir()
     when, decide = forest_file(random.Random(seed), folder / "m.onnx")
-    for each in prove(folder, when):
+    everybody = seed % 2 == 0
+    for each in prove(folder, when, spec=OPEN if everybody else SPEC):
         assert each.proof is not None, each.said
-        fair, unfair = brute(each.property, decide)
+        fair, unfair = brute(each.property, decide, everybody=everybody)
         checked = check(Path(each.proof.path), folder / "m.onnx")
         assert checked.follows
         if each.property != "calm":
@@ -228,3 +235,69 @@ def test_a_box_of_reals_that_touches_a_threshold() -> None:
     assert tree.within(0, middle + 1, 1 << 20).high == -1
     both = tree.within(0, middle, 1 << 20)
     assert (both.low, both.high) == (-1, 1)
+
+
+def _changed(looking: trees._Looking, **fields: Any) -> None:
+    looking._nodes = looking._nodes._replace(**fields)
+
+
+def _one_leaf_more(looking: trees._Looking) -> None:
+    """Of the last test the second side is the first one: what lies below it is forgotten."""
+    nodes = looking._nodes
+    inner = np.flatnonzero(nodes.place >= 0)[-1:]
+    second = nodes.second.copy()
+    second[inner] = nodes.first[inner]
+    _changed(looking, second=second)
+
+
+def _turned(looking: trees._Looking) -> None:
+    leaf = looking._nodes.leaf.copy()
+    leaf[-1] *= -1
+    _changed(looking, leaf=leaf)
+
+
+#: Faults of the engine that grows proofs about trees, planted when it is made.
+FAULTS: dict[str, Callable[[trees._Looking], None]] = {
+    "a bound is too narrow by the least amount": lambda looking: setattr(looking, "_margin", -(2.0**-60)),
+    "bounds are too narrow": lambda looking: setattr(looking, "_margin", -0.1),
+    "tests are strict that are not": lambda looking: _changed(looking, cut=looking._nodes.cut + 1),
+    "a tree is forgotten": lambda looking: _changed(looking, roots=looking._nodes.roots[1:]),
+    "a leaf is forgotten": _one_leaf_more,
+    "a vote has the wrong sign": _turned,
+    "the base value and the threshold are left out": lambda looking: setattr(looking, "_constant", 0.0),
+    "what differs does not matter": lambda looking: _changed(
+        looking, differ=np.zeros_like(looking._nodes.differ), assignments=looking._nodes.assignments[:1]
+    ),
+    "one of those compared is looked at alone": lambda looking: _changed(
+        looking, assignments=np.repeat(looking._nodes.assignments[:1], len(looking._nodes.assignments), axis=0)
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [*FAULTS, "a half is forgotten"])
+def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, wait = trees._Looking.__init__, trees._Growing._wait
+    halves = iter(range(10**9))
+    last: list[Any] = []
+
+    def with_fault(looking: trees._Looking, forest: Forest) -> None:
+        made(looking, forest)
+        FAULTS[fault](looking)
+
+    def first_half_twice(growing: trees._Growing, box: Any, grown: Any, depth: int) -> None:
+        last[:] = last if depth and next(halves) % 2 else [box]
+        wait(growing, last[0], grown, depth)
+
+    if fault in FAULTS:
+        monkeypatch.setattr(trees._Looking, "__init__", with_fault)
+    else:
+        monkeypatch.setattr(trees._Growing, "_wait", first_half_twice)
+    for seed in range(300):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        when, _ = forest_file(random.Random(seed), folder / "m.onnx")
+        found = prove(folder, when, seconds=2, spec=OPEN)
+        if any(each.proof is not None and not each.proof.verified for each in found):
+            return
+    raise AssertionError("no proof was rejected")
