@@ -23,12 +23,8 @@ class Integers:
     """
 
     def __init__(self, question: Question, network: Network) -> None:
-        if question.of == "label":
-            reject("the file is a network with one score, and the question asks for a label")
-        if question.of == "score" and network.sigmoid:
-            reject("the file ends in a sigmoid, and the question takes it for a score")
-        if question.of == "probability" and not network.sigmoid:
-            reject("the file does not end in a sigmoid, and the question takes it for a probability")
+        if question.of != (of := "probability" if network.sigmoid else "score"):
+            reject(f"the file computes a {of}, and the question takes it for a {question.of}")
         if len(question.reads) != len(network.first.weight[0]):
             reject(f"the file reads {len(network.first.weight[0])} columns, the question fills {len(question.reads)}")
         layers = [network.first, *network.above]
@@ -162,36 +158,33 @@ class Pass:
     ) -> None:
         self._net = net
         self._fixed = list(net.origin)
-        self._linear: list[tuple[list[int], int, int]] = []
-        self._tables: list[Sequence[list[int]]] = [moves]
-        self._places = [-1]
-        self._ranges: list[int] = []
+        #: What lies in a range: the attribute, its step and ends; its table. The first table is what differs.
+        self.linear: list[tuple[int, list[int], int, int]] = []
+        self.tables: list[tuple[int, Sequence[list[int]]]] = [(-1, moves)]
         for place in shared:
             low, high = box[place]
             step, table = net.steps[place], net.tables[place]
             if low == high or net.idle[place]:
                 self._fixed = net.adds(self._fixed, [(place, low)])
             elif step is not None:
-                self._linear.append((step, low, high))
-                self._ranges.append(place)
+                self.linear.append((place, step, low, high))
             elif table is not None:
-                self._tables.append(table[low : high + 1])
-                self._places.append(place)
+                self.tables.append((place, table[low : high + 1]))
         self._lines: list[list[tuple[Line, Line]]] = []
         self.bounds: Bounds = []
-        #: How far each attribute moves the score, roughly: a hint for whoever splits.
-        self.influence: dict[int, int] = {}
+        #: What the units of the first layer count in the last bound: a hint for whoever splits.
+        self.slopes: list[int] = []
         self._first(known)
         for layer in range(len(net.weights)):
             self._next(layer, known)
 
     def _first(self, known: Bounds) -> None:
         low, high = list(self._fixed), list(self._fixed)
-        for step, first, last in self._linear:
+        for _, step, first, last in self.linear:
             for unit, each in enumerate(step):
                 low[unit] += each * (first if each > 0 else last)
                 high[unit] += each * (last if each > 0 else first)
-        for table in self._tables:
+        for _, table in self.tables:
             for unit, column in enumerate(zip(*table, strict=True)):
                 low[unit] += min(column)
                 high[unit] += max(column)
@@ -213,11 +206,11 @@ class Pass:
                 low.append(before[0][unit])
                 high.append(before[1][unit])
                 continue
-            low.append(self._least(layer, row, bias, note=last))
-            high.append(-self._least(layer, [-weight for weight in row], -bias, note=last))
+            low.append(self._least(layer, row, bias))
+            high.append(-self._least(layer, [-weight for weight in row], -bias))
         self._keep(low, high, known)
 
-    def _least(self, layer: int, row: Sequence[int], bias: int, *, note: bool) -> int:
+    def _least(self, layer: int, row: Sequence[int], bias: int) -> int:
         """A lower bound of ``row @ max(Z, 0) + bias`` over the units of a layer, by substitution down to the inputs."""
         weights, constant, scale = row, bias, 0
         while True:
@@ -235,16 +228,12 @@ class Pass:
             constant += sum(map(mul, below, self._net.biases[layer]))
             weights = [sum(map(mul, below, column)) for column in self._net.columns[layer]]
         constant += sum(map(mul, below, self._fixed))
-        for (step, low, high), place in zip(self._linear, self._ranges, strict=True):
+        for _, step, low, high in self.linear:
             slope = sum(map(mul, below, step))
             constant += slope * (low if slope > 0 else high)
-            if note:
-                self.influence[place] = self.influence.get(place, 0) + (abs(slope) * (high - low) >> scale)
-        for table, place in zip(self._tables, self._places, strict=True):
-            found = [sum(map(mul, below, entry)) for entry in table]
-            constant += min(found)
-            if note:
-                self.influence[place] = self.influence.get(place, 0) + ((max(found) - min(found)) >> scale)
+        for _, table in self.tables:
+            constant += min(sum(map(mul, below, entry)) for entry in table)
+        self.slopes = below
         return int(constant >> scale)
 
     @property

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, lcm
 from typing import Any
 
 from fairdsl_verify import reject
-from fairdsl_verify.onnx_file import Graph, Node
+from fairdsl_verify.onnx_file import Graph, Node, dyadic, tensor
 from fairdsl_verify.question import MAYBE, Box, Question, exact, items, place_of, side_of
 
 #: Lists of nodes, and of votes.
@@ -95,7 +95,6 @@ class Sum:
     side: int
     same: bool
     bounds: Known
-    influence: dict[int, int] = field(default_factory=dict)
 
 
 class Forest:
@@ -107,10 +106,10 @@ class Forest:
             reject("the model is more than trees: between its input, them and its first output stands something else")
         if node.op == "TreeEnsembleClassifier":
             self.zero_is_low, constant = True, -_threshold_of_label(node, question)
-            lists = {name: node.listed(f"class_{name}") for name in _VOTES}
+            lists = {name: _listed(node, f"class_{name}") for name in _VOTES}
         elif node.op == "TreeEnsembleRegressor":
             self.zero_is_low, constant = question.relation in (">", "<="), -_threshold_of_score(node, question)
-            lists = {name: node.listed(f"target_{name}") for name in _VOTES}
+            lists = {name: _listed(node, f"target_{name}") for name in _VOTES}
         else:
             reject(f"this program does not know the operator `{node.op}`")
         for ignored in ("nodes_hitrates", "nodes_missing_value_tracks_true"):  # nothing is missing
@@ -118,7 +117,7 @@ class Forest:
         share = Fraction(1)
         roots = _Nodes(node, question, lists)
         if node.op == "TreeEnsembleRegressor":
-            match node.text("aggregate_function", "SUM"):
+            match _text(node, "aggregate_function", "SUM"):
                 case "AVERAGE":
                     share = Fraction(1, len(roots.first))
                 case "SUM":
@@ -199,31 +198,51 @@ def _back(graph: Graph, name: str, kind: int) -> str:
 
 def _threshold_of_label(node: Node, question: Question) -> Fraction:
     """What the sum has to exceed for the second class; the question asks for one of the two labels."""
-    node.text("post_transform", "NONE")  # the label is chosen before
-    labels = [*node.listed("classlabels_int64s"), *node.listed("classlabels_strings")]
+    _text(node, "post_transform", "NONE")  # the label is chosen before
+    labels = [*_listed(node, "classlabels_int64s"), *_listed(node, "classlabels_strings")]
     if question.of != "label" or len(set(labels)) != 2 or len(labels) != 2 or question.threshold not in labels:
         reject("the file's trees choose one of two labels, and the question asks for another one, or for a score")
-    weights = node.listed("class_weights", keep=True)
-    base = node.listed("base_values")
+    weights = _listed(node, "class_weights", keep=True)
+    base = _listed(node, "base_values")
     if len(base) > 1:
         reject("the trees have several base values")
     return Fraction(0 if any(weight < 0 for weight in weights) else 1, 2) - sum(base, Fraction(0))
 
 
 def _threshold_of_score(node: Node, question: Question) -> Fraction:
-    base = node.listed("base_values")
+    base = _listed(node, "base_values")
     if question.of != "score" or node.integer("n_targets", 1) != 1 or len(base) > 1:
         reject("the file's trees compute one score, and the question asks for a label, or they compute several")
-    if node.text("post_transform", "NONE") != "NONE":
+    if _text(node, "post_transform", "NONE") != "NONE":
         reject("the trees' sum is transformed")
     return Fraction(question.threshold) - sum(base, Fraction(0))
+
+
+def _text(node: Node, name: str, default: str) -> str:
+    item = node.attributes.pop(name, None)
+    return default if item is None else item.text(4)
+
+
+def _listed(node: Node, name: str, *, keep: bool = False) -> list[Any]:
+    """A list of integers, texts or floats; newer files may hold these as a tensor. Unless kept it counts as seen."""
+    found: list[Any] = []
+    for each in (name, f"{name}_as_tensor"):
+        item = node.attributes.get(each) if keep else node.attributes.pop(each, None)
+        if item is not None:
+            floats = item.fields.get(7, [])
+            if any(kind not in (2, 5) for kind, _ in floats):
+                reject(f"`{name}` is of another wire type than ONNX says")
+            found += item.integers(8) + [text.decode("utf-8", "replace") for text in item.each(9)]
+            found += dyadic(b"".join(value for _, value in floats), "f", 4)
+            found += [value for data in item.each(5) for value in tensor(data)[1][1]]
+    return found
 
 
 class _Nodes:
     """The lists of nodes and votes; each tree's first node is its root, and each leaf votes once, for one entry."""
 
     def __init__(self, node: Node, question: Question, votes: dict[str, list[Any]]) -> None:
-        lists = [node.listed(f"nodes_{name}") for name in _NODES]
+        lists = [_listed(node, f"nodes_{name}") for name in _NODES]
         if len({len(each) for each in lists}) != 1 or len({len(each) for each in votes.values()}) != 1:
             reject("the trees' lists are of different lengths")
         self.nodes: dict[tuple[int, int], tuple[Any, ...]] = {}

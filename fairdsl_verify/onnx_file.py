@@ -160,25 +160,6 @@ class Node:
         item = self.attributes.pop(name, None)
         return Fraction(1) if item is None else dyadic(item.one(2, 5, b"\0\0\0\0"), "f", 4)[0]
 
-    def text(self, name: str, default: str) -> str:
-        """An attribute that is text."""
-        item = self.attributes.pop(name, None)
-        return default if item is None else item.text(4)
-
-    def listed(self, name: str, *, keep: bool = False) -> list[Any]:
-        """An attribute that is a list of integers, texts or floats; newer files may hold these as a tensor."""
-        found: list[Any] = []
-        for each in (name, f"{name}_as_tensor"):
-            item = self.attributes.get(each) if keep else self.attributes.pop(each, None)
-            if item is not None:
-                found += item.integers(8) + [text.decode("utf-8", "replace") for text in item.each(9)]
-                floats = item.fields.get(7, [])
-                if any(kind not in (2, 5) for kind, _ in floats):
-                    reject(f"`{name}` is of another wire type than ONNX says")
-                found += dyadic(b"".join(value for _, value in floats), "f", 4)
-                found += [value for data in item.each(5) for value in tensor(data)[1][1]]
-        return found
-
     def all_seen(self) -> None:
         """Reject attributes that nobody looked at: they might mean something."""
         if self.attributes:

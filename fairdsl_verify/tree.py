@@ -16,8 +16,8 @@ from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import MAYBE, NO, YES, Box, Question
 
-#: The checker's own limits: what is larger is rejected, not attempted.
-MOST_EVALUATED, MOST_DEPTH = 4096, 2000
+#: The checker's own limit: what is larger is rejected, not attempted.
+MOST_EVALUATED = 4096
 
 
 @dataclass
@@ -27,7 +27,6 @@ class Node:
     box: Box
     admitted: tuple[int, ...]
     known: Any
-    depth: int
 
 
 @dataclass
@@ -71,9 +70,9 @@ class Checker:
     def root(self) -> Node:
         """The whole domain."""
         box = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
-        return self._node(box, (MAYBE,) * len(self.assignments), self.net.start, 0)
+        return self._node(box, (MAYBE,) * len(self.assignments), self.net.start)
 
-    def _node(self, box: Box, admitted: tuple[int, ...], known: Any, depth: int) -> Node:
+    def _node(self, box: Box, admitted: tuple[int, ...], known: Any) -> Node:
         found = []
         for assignment, before in zip(self.assignments, admitted, strict=True):
             if before == MAYBE:
@@ -82,7 +81,7 @@ class Checker:
                     here[place] = (position, position)
                 before = min(self.question.where.truth(here), self.question.target.truth(here))
             found.append(before)
-        return Node(box, tuple(found), known, depth)
+        return Node(box, tuple(found), known)
 
     def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
         """The node cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
@@ -90,15 +89,12 @@ class Checker:
             reject("a box is split by an attribute that differs, or that there is not")
         low, high = node.box[place]
         real = self.question.attributes[place].real
-        if not low <= at < high or (real and at == low) or node.depth >= MOST_DEPTH:
-            reject("a box is split outside of it, or too often")
+        if not low <= at < high or (real and at == low):
+            reject("a box is split outside of it")
         ends = (low, at), (at + (not real), high)
         first, second = (
             self._node(
-                (*node.box[:place], each, *node.box[place + 1 :]),
-                node.admitted,
-                self.net.narrowed(known, place, each),
-                node.depth + 1,
+                (*node.box[:place], each, *node.box[place + 1 :]), node.admitted, self.net.narrowed(known, place, each)
             )
             for each in ends
         )

@@ -10,13 +10,14 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from operator import mul
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown
 from fairdsl_verify.bounds import Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, NO, YES, Condition
-from fairdsl_verify.tree import MOST_DEPTH, MOST_EVALUATED, Checker, Node, Totals
+from fairdsl_verify.tree import MOST_EVALUATED, Checker, Node, Totals
 
 __all__ = ["grow", "somebody"]
 
@@ -127,7 +128,7 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
         where = _by_model(checker, node, found)
     else:
         where = _by_condition(checker, node) or _by_model(checker, node, found)
-    if where is None or node.depth >= MOST_DEPTH:
+    if where is None:
         return ()
     place, at = where
     keep = isinstance(found, Pass) and len(found.bounds) > 1
@@ -178,7 +179,7 @@ def _middle(checker: Checker, node: Node, place: int) -> tuple[int, int] | None:
 
 def _by_model(checker: Checker, node: Node, found: Pass | Sum) -> tuple[int, int] | None:
     if isinstance(found, Pass):
-        return _by_influence(checker, node, found.influence)
+        return _by_influence(checker, node, _influence(found))
     return _by_tests(checker, node, found.bounds[1])
 
 
@@ -207,6 +208,17 @@ def _by_tests(checker: Checker, node: Node, trees: Sequence[Tree]) -> tuple[int,
         if high - low > 1:
             return place, cut - 1 if cut - 1 > low else cut
     return None
+
+
+def _influence(found: Pass) -> dict[int, int]:
+    """How far each attribute moves the score on the box, by the slopes of its last bound."""
+    influence = {}
+    for place, step, low, high in found.linear:
+        influence[place] = abs(sum(map(mul, found.slopes, step))) * (high - low)
+    for place, table in found.tables:
+        moved = [sum(map(mul, found.slopes, entry)) for entry in table]
+        influence[place] = max(moved) - min(moved)
+    return influence
 
 
 def _by_influence(checker: Checker, node: Node, influence: dict[int, int]) -> tuple[int, int] | None:

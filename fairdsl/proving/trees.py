@@ -20,7 +20,7 @@ from fairdsl.proving.grown import Grown
 from fairdsl.proving.walk import Integers, Nodes, look
 from fairdsl_verify.forest import Forest, Tree
 from fairdsl_verify.question import Box
-from fairdsl_verify.tree import MOST_DEPTH, Checker, Node, Totals
+from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["grow_trees", "many_at_a_time"]
 
@@ -108,7 +108,6 @@ class _Waiting(NamedTuple):
     number: int
     box: Box
     grown: Grown
-    depth: int
 
 
 class _Growing:
@@ -126,7 +125,7 @@ class _Growing:
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
         """Cut boxes until the deadline."""
         root = Grown()
-        self._wait(tuple((0, attribute.size - 1) for attribute in self._question.attributes), root, 0)
+        self._wait(tuple((0, attribute.size - 1) for attribute in self._question.attributes), root)
         while self._heap and not deadline.passed:
             taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
             found = self._looking.look([one.box for one in taken])
@@ -136,9 +135,9 @@ class _Growing:
         root.pruned()
         return root, self._totals
 
-    def _wait(self, box: Box, grown: Grown, depth: int) -> None:
+    def _wait(self, box: Box, grown: Grown) -> None:
         mass = prod(box[place][1] - box[place][0] + 1 for place in self._question.shared)
-        heapq.heappush(self._heap, _Waiting(-mass, next(self._number), box, grown, depth))
+        heapq.heappush(self._heap, _Waiting(-mass, next(self._number), box, grown))
 
     def _decided(self, one: _Waiting, yes: list[bool], no: list[bool], moved: bool, best: int) -> None:
         """Claim what can be claimed of a box, or cut it."""
@@ -148,14 +147,12 @@ class _Growing:
             self._claim(one, f"U {pair[0]} {pair[1]}")
         elif best < 0:
             self._evaluated(one)
-        elif one.depth >= MOST_DEPTH:
-            self._totals.open -= one.negative
         else:
             place, cut = self._looking.tests[best].tolist()
             low, high = one.box[place]
             one.grown.split, one.grown.below = f"S {place} {cut - 1}", (Grown(), Grown())
             for half, ends in zip(one.grown.below, ((low, cut - 1), (cut, high)), strict=True):
-                self._wait((*one.box[:place], ends, *one.box[place + 1 :]), half, one.depth + 1)
+                self._wait((*one.box[:place], ends, *one.box[place + 1 :]), half)
 
     def _apart(self, yes: list[bool], no: list[bool]) -> tuple[int, int] | None:
         for component in self._components:
@@ -181,4 +178,4 @@ class _Growing:
         for place in self._question.shared:
             known = net.narrowed(known, place, one.box[place])
         one.grown.claim = "E"
-        self._checker.leaf(Node(one.box, root.admitted, known, 0), ["E"], self._totals)
+        self._checker.leaf(Node(one.box, root.admitted, known), ["E"], self._totals)

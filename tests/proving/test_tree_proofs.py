@@ -252,7 +252,7 @@ def _one_leaf_more(looking: trees._Looking) -> None:
 
 def _turned(looking: trees._Looking) -> None:
     leaf = looking._nodes.leaf.copy()
-    leaf[-1] *= -1
+    leaf[np.abs(leaf) == np.abs(leaf).max(initial=0.0)] *= -1
     _changed(looking, leaf=leaf)
 
 
@@ -285,9 +285,10 @@ def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path, mon
         made(looking, forest)
         FAULTS[fault](looking)
 
-    def first_half_twice(growing: trees._Growing, box: Any, grown: Any, depth: int) -> None:
-        last[:] = last if depth and next(halves) % 2 else [box]
-        wait(growing, last[0], grown, depth)
+    def first_half_twice(growing: trees._Growing, box: Any, grown: Any) -> None:
+        number = next(halves)  # the root, then two and two
+        last[:] = last if number and number % 2 == 0 else [box]
+        wait(growing, last[0], grown)
 
     if fault in FAULTS:
         monkeypatch.setattr(trees._Looking, "__init__", with_fault)
