@@ -181,8 +181,9 @@ class _Hunt:
 
     @property
     def single(self) -> bool:
-        """Whether some attribute that differs has a single value, so that not everybody has a partner."""
-        return any(self._sampler.sets[index].count == 1 for index in self._asked.pair.differ)
+        """Whether some attribute that differs has fewer values than are compared, so that not all have partners."""
+        counts = (self._sampler.sets[index].count for index in self._asked.pair.differ)
+        return any(count is not None and count < len(self._asked.people) for count in counts)
 
     def run(self, budget: Budget, observer: Observer) -> None:
         """Hunt until enough is found, nothing can be drawn, or the budget ends."""
