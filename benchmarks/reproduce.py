@@ -13,10 +13,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from reproducing import fairify, fairquant, fvgm, justicia
+from reproducing import aequitas, fairify, fairquant, fvgm, justicia
 from reproducing.results import Setting, run
 
 PAPERS = {
+    "aequitas": ("Aequitas", aequitas.PARTS),
     "fairify": ("Fairify", fairify.PARTS),
     "fairquant": ("FairQuant", fairquant.PARTS),
     "justicia": ("Justicia", justicia.PARTS),

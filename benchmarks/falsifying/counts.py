@@ -13,10 +13,11 @@ import fairdsl
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.sampling.draw import Sample
 from fairdsl.backends.units import units_of
+from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
 from falsifying.questions import Case, asked, write_spec
 
-__all__ = ["KNOWN", "Counted", "Estimated", "Sampled", "counted", "estimated", "sampled"]
+__all__ = ["KNOWN", "Counted", "Estimated", "Sampled", "counted", "estimated", "sampled", "sampled_of"]
 
 #: Unfair units of all, counted by intersecting the tree's leaf boxes in another program.
 KNOWN: Mapping[str, tuple[int, int]] = MappingProxyType({"dt": (13_928_314_373_601, 2_167_603_200_000_000)})
@@ -87,7 +88,11 @@ class Sampled:
 
 def sampled(case: Case, size: int, seed: int, folder: Path) -> Sampled:
     """So many units, in CPU seconds from the closed problem to the interval."""
-    problem = asked(_spec(case, folder, "measure discrimination_rate"))
+    return sampled_of(asked(_spec(case, folder, "measure discrimination_rate")), size, seed)
+
+
+def sampled_of(problem: Problem, size: int, seed: int) -> Sampled:
+    """The same of a closed problem that asks for a share."""
     began = time.process_time()
     units = units_of(problem)
     if isinstance(units, Refusal):

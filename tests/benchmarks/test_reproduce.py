@@ -170,3 +170,12 @@ def test_adult_is_coded_as_the_networks_read_it(reproducing: Any, tmp_path: Path
     people, rich = fairify.coded(tmp_path / "adult.csv")
     assert people.tolist() == [[39, 5, 9, 13, 4, 0, 1, 4, 1, 10, 0, 40, 38]]
     assert rich.tolist() == [True]
+
+
+@pytest.mark.sklearn
+def test_rates_of_discrimination_have_intervals_that_hold_them(reproducing: Any) -> None:
+    pytest.importorskip("sklearn")
+    aequitas, results = of(reproducing, "aequitas"), of(reproducing, "results")
+    (row,) = aequitas.rates(results.Setting(quick=True))
+    share, low, high = (float(each.strip("[],%")) for each in row.ours.split())
+    assert 0 < low < share < high
