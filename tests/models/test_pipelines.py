@@ -80,7 +80,7 @@ def scaled(model: Any) -> Any:
 
 
 def rows() -> dict[str, Callable[[], Any]]:
-    """Each row's pipeline, made when it is asked for. Those of codes begin with `codes`."""
+    """Each row's pipeline, made when it is asked for: of names, of codes, of codes and whole incomes."""
     pytest.importorskip("skl2onnx")
     from sklearn import ensemble, linear_model, naive_bayes, neural_network, preprocessing, svm, tree
     from sklearn.calibration import CalibratedClassifierCV
@@ -168,6 +168,15 @@ def rows() -> dict[str, Callable[[], Any]]:
         "codes, regression by a forest": lambda: ensemble.RandomForestRegressor(**few),
         "codes, bagged trees of a regression": lambda: ensemble.BaggingRegressor(n_estimators=3, **seed),
         "codes, ridge regression": lambda: scaled(linear_model.Ridge()),
+        "codes, stacking under a network": lambda: ensemble.StackingClassifier(
+            [("a", scaled(logistic())), ("b", stump())], neural_network.MLPClassifier((4,), max_iter=200, **seed), cv=2
+        ),
+        "codes, a tree calibrated by isotonic steps": lambda: CalibratedClassifierCV(stump(), method="isotonic", cv=2),
+        "whole, Gaussian naive Bayes": naive_bayes.GaussianNB,
+        "whole, powers": lambda: make_pipeline(preprocessing.PowerTransformer(), logistic()),
+        "whole, powers under a forest": lambda: make_pipeline(
+            preprocessing.PowerTransformer(), ensemble.RandomForestClassifier(**few)
+        ),
     }
 
 
@@ -193,16 +202,17 @@ def exported(model: Any, known: np.ndarray[Any, Any], folder: Path, *, texts: bo
     return str(folder / "model.onnx")
 
 
-def opened(path: str, *, number: bool) -> Model:
+def opened(path: str, *, number: bool, whole: bool = False) -> Model:
     clause: Any = WhenClass.of(1, 1, SPAN)
     if number:
         clause = WhenScore(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN)
-    domain = Domain(name="People", attributes=ATTRIBUTES, where=TRUE)
+    income = Attribute(name="income", type=Integer(low=0, high=200)) if whole else ATTRIBUTES[3]
+    domain = Domain(name="People", attributes=(*ATTRIBUTES[:3], income), where=TRUE)
     return load_model(declaration(path, clause, format="onnx"), domain, reporter=Reporter())
 
 
 def hold_against_the_framework(name: str, folder: Path) -> None:
-    texts = name.startswith("names")
+    texts, whole = name.startswith("names"), name.startswith("whole")
     known = people(600, 1)
     # Thresholds of trees lie in the middle of two numbers of the training. Of whole numbers that is where others lie,
     # about whom only the file's rounding decides.
@@ -212,10 +222,11 @@ def hold_against_the_framework(name: str, folder: Path) -> None:
     model = rows()[name]()
     model.fit(with_names(known) if texts else known.astype(np.float32), target)
     number = not hasattr(model, "classes_")
-    read = opened(exported(model, known, folder, texts=texts), number=number)
+    read = opened(exported(model, known, folder, texts=texts), number=number, whole=whole)
     assert read.opaque is None
     assert read.deployed is not None
     asked = people(10_000, 3)
+    asked = np.round(asked) if whole else asked
     predicted = model.predict(with_names(asked) if texts else asked.astype(np.float32))
     predicted = (predicted >= 0.5).astype(int) if number else predicted
     mine = BatchEvaluator(read).settled(asked).decisions
