@@ -226,7 +226,10 @@ class _Run:
         self._tried += len(rows)
         measured = self.ground.measure(rows, around)
         candidates = self.ground.promising(measured)
-        judged, owners = self._judge.best_of(self.ground.pairs(measured, candidates), self._budget)
+        pairs = self.ground.pairs(measured, candidates)
+        if not len(pairs.owners):  # most steps of a walk, which tries one individual at a time
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        judged, owners = self._judge.best_of(pairs, self._budget)
         found = np.flatnonzero(judged.status == Status.FOUND)
         apart = np.flatnonzero((judged.status == Status.GAP) & ~np.isin(owners, owners[found]))
         if apart.size and self._gap is None:
@@ -236,8 +239,8 @@ class _Run:
             self._passed_over |= len(found) > wanted
             found = found[:wanted]
         if found.size:
-            pairs = judged.at(found)
-            self._found.append((by, pairs, self._entered(rows[owners[found]], pairs)))
+            confirmed = judged.at(found)
+            self._found.append((by, confirmed, self._entered(rows[owners[found]], confirmed)))
             self._total += len(found)
             self._idle = 0
         return owners[found], np.unique(owners[apart])
