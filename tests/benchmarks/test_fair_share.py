@@ -77,6 +77,7 @@ def test_small_domains_are_counted_out(shares: Any, network: Path, monkeypatch: 
     assert not found.passed
 
 
+@pytest.mark.slow
 def test_the_script_prints_the_table(network: Path, tmp_path: Path) -> None:
     results = tmp_path / "results.csv"
     command = [sys.executable, BENCHMARKS / "fair_share.py", tmp_path, "--seconds", "0.2", "--sums", "--csv", results]

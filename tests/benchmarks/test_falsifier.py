@@ -255,6 +255,7 @@ def table(script: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_script_prints_its_tables(
     falsifying: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -136,6 +136,7 @@ def test_provers_agree_with_what_is_so(fairify: Any, save: Any, tmp_path: Path) 
     assert fairify.opinions.summary(found).endswith("Contradictions: 3")
 
 
+@pytest.mark.slow
 def test_partitions_are_counted_and_proved_again(save: Any, tmp_path: Path) -> None:
     """The same network: one of 201 partitions is violated. What holds is drawn from the ledger."""
     save(tmp_path / "GC-5.onnx", 20, at_4=1.0, at_19=1.0, bias=-10_000.5)

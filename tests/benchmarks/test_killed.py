@@ -21,6 +21,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     del sys.modules["killed"]
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_gone_on_with(script: Any) -> None:
     kind = script.Partitions()
     kind.words = tuple("60" if word == "40" else word for word in kind.words)

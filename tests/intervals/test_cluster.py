@@ -59,6 +59,7 @@ def pids(address: str) -> list[int]:
         return sorted(client.run(os.getpid).values())
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_no_share(address: str) -> None:
     undisturbed = refined(address)
     before = pids(address)
@@ -77,6 +78,7 @@ def test_a_killed_worker_changes_no_share(address: str) -> None:
     assert sorted(disturbed.leaves) == sorted(undisturbed.leaves)
 
 
+@pytest.mark.slow
 def test_the_deadline_ends_it(address: str) -> None:
     refinement = SlowBisection.start(LARGE)
     began = time.monotonic()

@@ -45,7 +45,7 @@ from tests.intervals.kernel_tasks import (
     units_of,
 )
 
-some = settings(deadline=None, max_examples=examples(1.7))
+some = settings(deadline=None, max_examples=examples(1))
 seeds = st.integers(0, 2**32 - 1)
 _CELLS = 64
 _PATHS = 60

@@ -78,6 +78,7 @@ def test_the_result_depends_on_the_nodes_alone(undisturbed: Bisection) -> None:
     assert sorted(again.leaves) == sorted(undisturbed.leaves)
 
 
+@pytest.mark.slow
 def test_the_deadline_is_kept_and_progress_told() -> None:
     refinement, watcher = SlowBisection.start(LARGE), Watcher()
     began = time.monotonic()
@@ -168,8 +169,8 @@ def test_checkpoints_only_ever_improve(monkeypatch: pytest.MonkeyPatch) -> None:
         assert Bisection.resume(LARGE, refinement.state()).bounds() == seen[-1]
 
     refinement = SlowBisection.start(LARGE)
-    checkpoints = Checkpoints(save, seconds=0.5)
-    refine_in_parallel(refinement, jobs=2, deadline=after(5), observer=Silent(), checkpoints=checkpoints)
+    checkpoints = Checkpoints(save, seconds=0.2)
+    refine_in_parallel(refinement, jobs=2, deadline=after(2), observer=Silent(), checkpoints=checkpoints)
     assert len(seen) > 3
     assert not any(worse(earlier, later) for earlier, later in pairwise(seen))
     assert seen[-1] == refinement.bounds()

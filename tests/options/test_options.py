@@ -7,6 +7,7 @@ import inspect
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -188,5 +189,6 @@ def test_functions_have_the_defaults_of_their_commands() -> None:
             assert each.read(taken[each.name].default) == each.default, each.path
 
 
+@cache
 def _attributes(file: Path) -> set[str]:
     return {node.attr for node in nodes_of(file) if isinstance(node, ast.Attribute)}

@@ -14,6 +14,7 @@ from fairdsl.backends.intervals import warmup
 LENDING = Path(__file__).parents[2] / "examples" / "lending" / "lending.fair"
 
 
+@pytest.mark.slow
 def test_all_demands_keep_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warmup, "_use_all", lambda: time.sleep(4.0))

@@ -41,7 +41,7 @@ def inside(stand: Stand, person: tuple[Fraction, ...]) -> bool:
     )
 
 
-@settings(max_examples=examples(0.5))
+@settings(max_examples=examples(0.25))
 @given(st.one_of(problems(), tree_problems(), tree_problems()), st.integers(1, 4))
 def test_boxes_of_small_problems_against_all_their_units(asked: Problem, count: int) -> None:
     assume(not asked.question.relax)
