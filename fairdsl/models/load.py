@@ -153,7 +153,10 @@ def _open(
         return may_lack(given, bind(declaration, domain, given, source.span), domain)
 
     def few(given: GraphInputs) -> Mapping[int, tuple[Fraction, ...]]:
-        return few_values(bind(declaration, domain, given, source.span), domain)
+        try:
+            return few_values(bind(declaration, domain, given, source.span), domain)
+        except DiagnosticError:
+            return {}  # reported once the file is read, together with what else does not fit
 
     wanted = source.format or library_of(path) or _BY_EXTENSION.get(Path(path).suffix.lower())
     match wanted:

@@ -113,7 +113,7 @@ def test_every_unknown_operator_is_named(tmp_path: Path) -> None:
     [
         [node("Softmax", ["x"], ["p"]), node("Gemm", ["p", "w"], ["y"])],
         [node("Sigmoid", ["x"], ["p"]), node("Relu", ["x"], ["r"]), node("Mul", ["p", "r"], ["y"])],
-        [node("Mul", ["x", "x"], ["y"])],
+        [node("Gather", ["x", "turn"], ["t"], axis=1), node("Mul", ["x", "t"], ["y"])],
         [node("MatMul", ["x", "x"], ["y"])],
         [node("Div", ["c", "x"], ["y"])],
         [node("Div", ["x", "zero"], ["y"])],
@@ -126,8 +126,16 @@ def test_every_unknown_operator_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_uses_without_exact_meaning(nodes: list[Any], tmp_path: Path) -> None:
-    constants = {**W, "c": np.ones(3), "zero": np.zeros(3)}
+    constants = {**W, "c": np.ones(3), "zero": np.zeros(3), "turn": np.array([1, 2, 0], dtype=np.int64)}
     assert codes(lambda: load(saved(network(nodes, constants), tmp_path))) == ["E0504"]
+
+
+def test_a_score_that_is_a_table_is_read(tmp_path: Path) -> None:
+    """A square of one whole number, with nothing behind it: any function of few values is exact."""
+    path = saved(network([node("Mul", ["x", "x"], ["y"])], {}, inputs={"x": ["N", 1]}), tmp_path)
+    loaded = load(path, domain("age"))
+    for value in (0, 7, 10):
+        assert exact_scores(loaded, (Fraction(value),)) == (Fraction(value * value),)
 
 
 def test_weights_that_are_not_finite(tmp_path: Path) -> None:

@@ -34,7 +34,19 @@ def come_out(seed: int, folder: Path) -> tuple[Held, set[tuple[str, str]]]:
 #: refused.
 IN_PIPELINES = {
     ("", name)
-    for name in ["ArgMin", "Equal", "Exp", "IsNaN", "Log", "Not", "ReduceLogSumExp", "ReduceMean", "ReduceSum", "Where"]
+    for name in [
+        "ArgMin",
+        "Equal",
+        "Exp",
+        "IsNaN",
+        "Log",
+        "Not",
+        "Pow",
+        "ReduceLogSumExp",
+        "ReduceMean",
+        "ReduceSum",
+        "Where",
+    ]
 } | {("", "GatherND"), ("", "OneHot")}
 
 

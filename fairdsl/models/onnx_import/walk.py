@@ -48,6 +48,7 @@ from fairdsl.models.onnx_import.values import (
     NodeCall,
     Probabilities,
     Softmaxed,
+    Tabulated,
     Text,
     Unread,
     UnreadableError,
@@ -84,6 +85,7 @@ SEVERAL = {
 
 #: Why an output is not read that an exponential function makes.
 _POWER = "it is an exponential function of a score, and no logistic function or softmax"
+_LACKING = "its result is a number for some people only: it divides by zero, or its power or logarithm does not exist"
 
 #: Operators that go by the class that was chosen; to all others it is a number.
 _OF_LABELS = {("", name) for name in ("Cast", "Equal", "Gather", "Identity", *shaping.MOVING)} | {
@@ -319,12 +321,18 @@ def _outputs(path: str, raw: RawGraph, values: dict[str, Value], span: Span | No
     """All outputs that are read; there must be one."""
     unread = {name: value.reason for name in raw.outputs if isinstance(value := values.get(name), Unread)}
     unread |= {name: _POWER for name in raw.outputs if isinstance(values.get(name), Exponential)}
+    unread |= {name: _LACKING for name in raw.outputs if _lacks(values.get(name))}
     if unread and len(unread) == len(raw.outputs):
         name, reason = next(iter(unread.items()))
         node = next((node for node in raw.nodes if name in node.outputs), None)
         operator, where = ("graph", name) if node is None else (node.operator, node.where)
         raise DiagnosticError(errors.node_not_exact(path, operator, where, reason, None, span))
     return tuple(_named(raw, _output(path, name, values, span)) for name in raw.outputs if name not in unread)
+
+
+def _lacks(value: Value | None) -> bool:
+    """Whether it is a table that has no number for somebody."""
+    return isinstance(value, Tabulated) and value.numbers is None
 
 
 def _named(raw: RawGraph, output: GraphOutput) -> GraphOutput:
@@ -335,7 +343,7 @@ def _named(raw: RawGraph, output: GraphOutput) -> GraphOutput:
 
 def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -> GraphOutput:
     match values.get(name):
-        case Affine() as scores:
+        case (Affine() as scores) | Tabulated(numbers=Affine() as scores):
             return GraphOutput(name=name, kind=OutputKind.SCORE, scores=scores)
         case Logistic(logits=logits):
             return GraphOutput(name=name, kind=OutputKind.SIGMOID, scores=logits)
