@@ -16,18 +16,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import FALSE, TRUE, Compare, Linear, Member, Not, Predicate, Relation, conjoin, mapped, variables
+from fairdsl.ir.expr import FALSE, TRUE, Not, Predicate, Relation, conjoin, variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair
+from fairdsl.ir.question import Pair
+from fairdsl.numerics.assignments import Assignments, components
 from fairdsl.numerics.narrow import Finite, narrow
-from fairdsl.numerics.predicates import holds_for
+from fairdsl.numerics.restrict import restrict
 
 __all__ = ["Fairly", "Together", "given", "together"]
 
@@ -50,74 +52,35 @@ class Together:
 def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
     """All individuals that are asked about, by who is in their units; why that is not known, where it is not."""
     domain = problem.domain
-    sets = [narrow(domain, pair.target)[index] for index in pair.differ]
-    if not all(isinstance(values, Finite) for values in sets):
+    narrowed = narrow(domain, pair.target)
+    sets = [values for index in pair.differ if isinstance(values := narrowed[index], Finite)]
+    if len(sets) < len(pair.differ):
         return "what differs has values that are not listed"
-    listed = product(*(values.values for values in sets if isinstance(values, Finite)))
-    assignments = [dict(zip(pair.differ, map(Fraction, values), strict=True)) for values in listed]
     asked = conjoin(domain.where, pair.target)
-    each = [given(asked, assignment) for assignment in assignments]
     alone = not {variable.attribute for variable in variables(asked)} & set(pair.differ)
-    if len(assignments) > (most if alone else most.bit_length()):
-        return f"what differs has {len(assignments)} assignments"
-    ways = [(True,) * len(assignments)] if alone else product((True, False), repeat=len(assignments))
+    if (count := prod(values.count for values in sets)) > (most if alone else most.bit_length()):
+        return f"what differs has {count} assignments"
+    listed = Assignments(differ=pair.differ, values=tuple(tuple(values.values) for values in sets), mode=pair.mode)
+    assignments = [listed.values_of(number) for number in range(count)]
+    each = [given(asked, assignment) for assignment in assignments]
+    ways = [(True,) * count] if alone else product((True, False), repeat=count)
     found = []
     for way in ways:
-        chosen = tuple(one for one, inside in zip(assignments, way, strict=True) if inside)
         parts = [part if inside else Not(part) for part, inside in zip(each, way, strict=True)]
         condition = asked if alone else conjoin(asked, *parts)
-        groups = _components(chosen, pair)
+        groups = components(np.array(way), listed.pairs)
         if len(groups) > 1:
             return "those over one unit are compared in several groups"
-        if chosen and condition != FALSE:
-            inside = groups[0] if groups else chosen
-            found.append(Together(condition=condition, assignments=inside, compared=bool(groups)))
+        if any(way) and condition != FALSE:
+            inside = groups[0] if groups else np.flatnonzero(way)
+            chosen = tuple(assignments[number] for number in inside.tolist())
+            found.append(Together(condition=condition, assignments=chosen, compared=bool(groups)))
     return found
-
-
-def _components(assignments: Sequence[Assignment], pair: Pair) -> list[tuple[Assignment, ...]]:
-    """Those who are joined by comparisons; whoever is compared with nobody is in none."""
-    left, found = list(assignments), []
-    while left:
-        group = [left.pop()]
-        for one in group:
-            near = [other for other in left if _compared(one, other, pair)]
-            left = [other for other in left if other not in near]
-            group += near
-        if len(group) > 1:
-            found.append(tuple(group))
-    return found
-
-
-def _compared(one: Assignment, other: Assignment, pair: Pair) -> bool:
-    apart = [one[index] != other[index] for index in pair.differ]
-    return all(apart) if pair.mode is Differ.EACH else any(apart)
 
 
 def given(predicate: Predicate, assignment: Assignment) -> Predicate:
     """The predicate of those who have these values, over the other attributes."""
-
-    def fixed(atom: Compare | Member) -> Predicate:
-        match atom:
-            case Compare(left=left, relation=relation):
-                if not any(variable.attribute in assignment for variable, _ in left.terms):
-                    return atom
-                constant = left.constant
-                terms = {}
-                for variable, factor in left.terms:
-                    value = assignment.get(variable.attribute)
-                    if value is None:
-                        terms[variable] = factor
-                    else:
-                        constant += factor * value
-                if terms:
-                    return replace(atom, left=Linear.of(terms, constant))
-                return TRUE if relation.compares(constant, Fraction(0)) else FALSE
-            case Member(variable=variable, values=values):
-                value = assignment.get(variable.attribute)
-                return atom if value is None else TRUE if value in values else FALSE
-
-    return mapped(predicate, fixed)
+    return restrict(predicate, lambda variable: assignment.get(variable.attribute))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -204,8 +167,8 @@ def _reads(item: Input, assignment: Assignment) -> Input | Fraction:
             return assignment.get(attribute, item)
         case IndicatorInput(predicate):
             fixed = given(predicate, assignment)
-            if not any(True for _ in variables(fixed)):
-                return Fraction(holds_for(fixed, ()))
+            if fixed in (TRUE, FALSE):
+                return Fraction(fixed == TRUE)
             return item if fixed == predicate else IndicatorInput(fixed)
 
 

@@ -106,6 +106,17 @@ def test_real_attributes_have_bounds() -> None:
     assert found.low == found.high == Fraction(3, 2)
 
 
+def test_who_is_compared_where_nothing_has_ends_is_not_nobody(tmp_path: Path) -> None:
+    """No pair is drawn that lies on the line, and regions without ends cannot be cut until one is left."""
+    spec = SPEC.replace("income : integer 0 .. 50", "income : real\n  debt : real\n  where income = 3 * debt + 0.7")
+    spec = spec.replace("within 2 in income", "").replace("income / 2 + 3 * (sex = male)", "2 * (income > 3)")
+    path = tmp_path / "s.fair"
+    path.write_text(spec.replace("DEMAND", "measure max_score_gap"))
+    (found,) = fairdsl.check(path, backend="smt").properties[0].demands
+    assert found.judgement is Judgement.MEASURED
+    assert found.value == Interval(Fraction(0), Fraction(0))
+
+
 SPEC = """
 domain D {
   sex : category { female, male }

@@ -18,7 +18,9 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, PairUnder, Quantity
+from fairdsl.metrics.alike import together
 from fairdsl.verdict import Refused, Shares, Vacuous
+from tests.builders import domain, integer, problem, score
 from tests.drawing import examples
 from tests.rates.laws import random_laws
 from tests.strategies import models, predicates
@@ -189,3 +191,11 @@ def test_several_groups_over_one_unit_are_refused(tmp_path: Path) -> None:
     path.write_text(R4.replace("differ in any", "differ in each"))
     found = fairdsl.check(path, backend="rates").properties[0].demands[0].verdict
     assert isinstance(found, Refused)
+
+
+def test_assignments_are_counted_before_they_are_listed() -> None:
+    """10^10 of them would take all memory before the refusal came."""
+    people = domain(income=integer(0, 10**5), debt=integer(0, 10**5))
+    asks = problem(people, score([1, 1]), 0, 1)
+    assert isinstance(asks.question, Pair)
+    assert together(asks, asks.question, 16) == f"what differs has {(10**5 + 1) ** 2} assignments"

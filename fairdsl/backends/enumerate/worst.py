@@ -43,7 +43,9 @@ def worst_of_everybody(name: str, problem: Problem, grid: Grid, budget: Budget, 
     high = candidates.replayed(worst, census)
     method = f"all {census.count:,} individuals evaluated, and {candidates.pairs:,} pairs of them compared"
     evidence = Evidence(backend=name, method=method if complete else "stopped while comparing")
-    return worst.verdict(high if complete else None, evidence, None if complete else Reason.TIMEOUT)
+    # Whoever may be compared, or not, keeps the question from being about nobody.
+    reason = Reason.INCOMPLETE if candidates.doubtful and not worst.somebody else None
+    return worst.verdict(high if complete else None, evidence, reason if complete else Reason.TIMEOUT)
 
 
 class _Candidates:
@@ -51,6 +53,8 @@ class _Candidates:
 
     def __init__(self) -> None:
         self.pairs = 0
+        #: Whether it stays open of some whether they are compared.
+        self.doubtful = False
         self._least, self._most = 0.0, np.zeros(0)
         #: What is farthest apart of pairs of which it stays open whether they are compared.
         self._open = 0.0
@@ -59,6 +63,7 @@ class _Candidates:
     def add(self, low: Floats, high: Floats, who: Integers, sure: NDArray[np.bool_]) -> None:
         """Some pairs; of those that are not ``sure`` it is open whether they are compared."""
         self.pairs += len(who)
+        self.doubtful |= not sure.all()
         self._open = max(self._open, float(high[~sure].max(initial=0.0)))
         low, high, who = low[sure], high[sure], who[sure]
         self._least = max(self._least, float(low.max(initial=0.0)))

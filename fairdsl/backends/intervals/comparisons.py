@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.assignments import Assignments
 from fairdsl.backends.intervals.network import FirstLayer
+from fairdsl.numerics.assignments import Assignments
 
 __all__ = ["Comparisons", "Tables"]
 

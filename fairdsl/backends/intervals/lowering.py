@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Refusal
-from fairdsl.backends.intervals.assignments import Assignments
 from fairdsl.backends.intervals.axes import Axis, cells, lattice, table
 from fairdsl.backends.intervals.comparisons import Comparisons
 from fairdsl.backends.intervals.network import Decision, FirstLayer, decision_of
@@ -27,6 +26,7 @@ from fairdsl.ir.expr import Predicate
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
+from fairdsl.numerics.assignments import Assignments
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, nearest_floats
 

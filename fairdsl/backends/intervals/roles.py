@@ -11,7 +11,6 @@ import numpy as np
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.intervals.network import decision_of, moving_reads
-from fairdsl.backends.intervals.restrict import restrict, settle
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who, conjoin, rename, variables
@@ -20,6 +19,7 @@ from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
+from fairdsl.numerics.restrict import restrict, settle
 
 __all__ = ["MOST_ASSIGNMENTS", "Roles", "roles_of"]
 

@@ -9,11 +9,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.assignments import Assignments, components
 from fairdsl.backends.intervals.comparisons import Comparisons
 from fairdsl.backends.intervals.partition import FALSE, MIXED, TRUE, Boxes
 from fairdsl.backends.intervals.roles import Roles
 from fairdsl.ir.question import Differ
+from fairdsl.numerics.assignments import Assignments, components
 
 __all__ = ["Places", "Roots", "as_rows", "covered"]
 

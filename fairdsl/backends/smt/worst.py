@@ -19,6 +19,7 @@ from fairdsl.backends.smt.cases import Atom, Case, parts_of
 from fairdsl.backends.smt.climb import Climb
 from fairdsl.backends.smt.region import Region, whole_region
 from fairdsl.backends.smt.settle import Bounder
+from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.backends.worst import Worst
 from fairdsl.clock import Deadline, now
 from fairdsl.ir.domain import Point
@@ -57,6 +58,7 @@ def answering_worst(
         ended = now()
         budget = yield search.verdict(name)
         started += now() - ended
+    search.ask_for_anybody(budget)
     if search.nearly and problem.model.rational:
         until = Deadline.within(max(_SECONDS, (now() - started) / _PART))
         search.exactly(decides, replace(budget, deadline=min(budget.deadline, until)), observer)
@@ -75,7 +77,7 @@ class Farthest:
         self._order, self._heap = count(), list[tuple[float, int, int, Region]]()
         #: No pair of a region that was closed is further apart; how many regions were bounded.
         self._closed, self._bounded = 0.0, 0
-        self._full = False
+        self._full = self._doubtful = False
         #: What cuts brought, by whose attribute they were of, and how many regions were cut.
         self._gains, self._cuts = dict[tuple[str, int], float](), 0
         start = whole_region(asked.domain, pair)
@@ -117,6 +119,13 @@ class Farthest:
                 case _:
                     return
 
+    def ask_for_anybody(self, budget: Budget) -> None:
+        """Whether two are compared, where nobody was met: a region without ends is closed with whoever is in it."""
+        if self.worst.somebody or self._full:
+            return
+        nobody = compares_nobody(self.worst.problem.of_pairs, budget)
+        self.worst.somebody, self._doubtful = nobody is False, nobody is None
+
     @property
     def high(self) -> Fraction | None:
         """The bound of all pairs; None where there is none."""
@@ -138,6 +147,8 @@ class Farthest:
     def verdict(self, name: str) -> Verdict:
         """What is known by now."""
         reason = Reason.MEMORY_OUT if self._full else Reason.TIMEOUT if self._heap else None
+        if reason is None and self._doubtful:
+            reason = Reason.INCOMPLETE
         evidence = Evidence(backend=name, method=f"interval bounds of {self._bounded:,} regions of pairs")
         return self.worst.verdict(self.high, evidence, reason)
 

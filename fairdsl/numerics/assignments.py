@@ -11,10 +11,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.restrict import Fixing, disjunction, restrict, settle
 from fairdsl.ir.expr import Predicate, Variable, Who
 from fairdsl.ir.question import Differ
 from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.restrict import Fixing, disjunction, restrict, settle
 
 __all__ = ["Assignments", "components"]
 
