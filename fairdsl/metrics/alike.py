@@ -68,7 +68,7 @@ def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
     for way in ways:
         parts = [part if inside else Not(part) for part, inside in zip(each, way, strict=True)]
         condition = asked if alone else conjoin(asked, *parts)
-        groups = components(np.array(way), listed.pairs)
+        groups = components(np.array(way, dtype=bool), listed.pairs)
         if len(groups) > 1:
             return "those over one unit are compared in several groups"
         if any(way) and condition != FALSE:

@@ -15,7 +15,7 @@ from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.rates import Rates
 from fairdsl.backends.rates.shares import _Share, refusal_of_share
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import TRUE
+from fairdsl.ir.expr import TRUE, Member, Not, Variable
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, PairUnder, Quantity
 from fairdsl.metrics.alike import together
@@ -199,3 +199,14 @@ def test_assignments_are_counted_before_they_are_listed() -> None:
     asks = problem(people, score([1, 1]), 0, 1)
     assert isinstance(asks.question, Pair)
     assert together(asks, asks.question, 16) == f"what differs has {(10**5 + 1) ** 2} assignments"
+
+
+def test_no_values_of_what_differs_are_nobody() -> None:
+    """A spec that says so is refused before; a problem can be made by hand."""
+    people = domain(income=integer(0, 1), debt=integer(0, 1))
+    pair = Pair(
+        differ=(0,),
+        mode=Differ.ANY,
+        target=Not(Member(variable=Variable(0), values=frozenset({Fraction(0), Fraction(1)}))),
+    )
+    assert together(problem(people, score([1, 1]), 0, 1), pair, 16) == []
