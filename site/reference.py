@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 import click
+from modules import modules_page
 
 import fairdsl
 from fairdsl.cli.app import cli
@@ -31,6 +32,7 @@ def pages() -> dict[str, str]:
         "docs/reference/presets.md": _page("Presets", _presets()),
         "docs/reference/commands.md": _page("Commands", _commands()),
         "docs/reference/functions.md": _page("Functions", _functions()),
+        "docs/reference/modules.md": modules_page(),
         "docs/errors/README.md": _page("Error codes", _codes()),
     }
 

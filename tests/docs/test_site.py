@@ -44,6 +44,7 @@ def test_the_pages_of_reference_are_made(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "[E0203](E0203.md)" in made["docs/errors/README.md"]
     assert "- `timeout`: time limit in seconds" in made["docs/reference/functions.md"]
     assert "## `fairdsl lsp`" in made["docs/reference/commands.md"]
+    assert "| `clock` |" in made["docs/reference/modules.md"]
 
 
 @pytest.mark.slow
