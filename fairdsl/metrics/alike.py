@@ -7,7 +7,8 @@ and greatest of several copies of a network are a network again,
     min(x, y) = x - max(x - y, 0),    max(x, y) = x + max(y - x, 0),
 
 over columns that the copies share; what differs is part of the biases. So a fair share under a distribution is a sum of
-probabilities of such events, given that somebody is asked about and has somebody to be compared with.
+probabilities of such events, given that somebody is asked about and has somebody to be compared with. (Of models that
+are bounded or evaluated assignment by assignment nothing is folded.)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from fairdsl.numerics.assignments import Assignments, components
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.numerics.restrict import restrict
 
-__all__ = ["Fairly", "Together", "given", "together"]
+__all__ = ["Assignment", "Fairly", "Together", "given", "together"]
 
 Exact = NDArray[np.object_]
 #: What the differing attributes are, one value each, by attribute.
@@ -40,13 +41,14 @@ Assignment = Mapping[int, Fraction]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Together:
-    """Individuals whose unit has these ``assignments`` of what differs, all of them or none compared."""
+    """Individuals in whose units people are compared in these ``groups``.
+
+    A group is what comparisons connect, as assignments of what differs; without any nobody is compared.
+    """
 
     #: Who: those that are asked about, and whose units have just these.
     condition: Predicate
-    assignments: tuple[Assignment, ...]
-    #: Whether they are compared at all.
-    compared: bool
+    groups: tuple[tuple[Assignment, ...], ...]
 
 
 def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
@@ -69,12 +71,9 @@ def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
         parts = [part if inside else Not(part) for part, inside in zip(each, way, strict=True)]
         condition = asked if alone else conjoin(asked, *parts)
         groups = components(np.array(way, dtype=bool), listed.pairs)
-        if len(groups) > 1:
-            return "those over one unit are compared in several groups"
         if any(way) and condition != FALSE:
-            inside = groups[0] if groups else np.flatnonzero(way)
-            chosen = tuple(assignments[number] for number in inside.tolist())
-            found.append(Together(condition=condition, assignments=chosen, compared=bool(groups)))
+            chosen = tuple(tuple(assignments[number] for number in group.tolist()) for group in groups)
+            found.append(Together(condition=condition, groups=chosen))
     return found
 
 

@@ -18,7 +18,7 @@ from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import Model
-from fairdsl.ir.population import Rows, Sample
+from fairdsl.ir.population import Network, Rows, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Excluding, GroupMetric, Pair, PairUnder, Precision, Quantity, SameDecision
 from fairdsl.prelude import metric_named
@@ -27,9 +27,9 @@ from tests import oracle
 from tests.agreement import engines, group_truth
 from tests.naive_metrics import NAIVE
 from tests.naive_terms import terms
-from tests.rates.laws import random_laws
+from tests.rates.laws import masses, random_laws
 from tests.rule_strategies import rule_models, rule_problems
-from tests.strategies import attributes, confident_problems, models, predicates, problems
+from tests.strategies import attributes, confident_problems, models, predicates, problems, questions
 from tests.tree_strategies import tree_models, tree_problems
 
 F = Fraction
@@ -135,6 +135,57 @@ def wrong_rows(problem: Problem, verdict: Verdict, known: object) -> str | None:
     if isinstance(verdict, Violated) and fair == inside:
         return "violated, and every row lies in a fair unit"
     return engines.disagreement(plain, verdict, holds)
+
+
+# ---- shares of people under a distribution ---------------------------------------------------------
+
+
+@st.composite
+def shares_of_laws(draw: st.DrawFn) -> Problem:
+    law = draw(random_laws())
+    where = draw(st.one_of(st.just(TRUE), st.just(TRUE), predicates(law.columns)))
+    people = Domain(name="People", attributes=law.columns, where=where)
+    model = draw(st.one_of(models(people, True, widths=(0, 2)), tree_models(people, False), rule_models(people)))
+    return Problem(
+        name="p",
+        domain=people,
+        model=model,
+        question=PairUnder(pair=draw(questions(people, gap=False))),
+        quantity=draw(st.sampled_from([Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE])),
+        population=law,
+    )
+
+
+def simpler_people(drawn: Problem) -> Iterator[Problem]:
+    """The same without distances and conditions on the two."""
+    assert isinstance(drawn.question, PairUnder)
+    yield replace(drawn, question=PairUnder(pair=replace(drawn.question.pair, relax=(), pair_target=TRUE)))
+
+
+def fair_people(problem: Problem) -> tuple[Fraction, Fraction]:
+    """The masses of all whose units are in question, and of those of them whose units are fair."""
+    assert isinstance(problem.population, Network)
+    truth = oracle.truth(problem.of_everybody)
+    inside = fair = F(0)
+    cells = problem.population.cells
+    for places, mass in masses(problem.population).items():
+        point = tuple(cells[column][place].low for column, place in enumerate(places))
+        if point in truth.asked:
+            inside, fair = inside + mass, fair + mass * (point not in truth.unfair)
+    return inside, fair
+
+
+def wrong_people(problem: Problem, verdict: Verdict, known: object) -> str | None:
+    inside, fair = known  # type: ignore[misc]
+    if isinstance(verdict, Vacuous):
+        return f"vacuous, and {inside} are in question" if inside else None
+    if not isinstance(verdict, Shares):
+        return f"{verdict} is not a share"
+    if not inside:
+        return None if verdict.undecided else f"nobody is in question, and {verdict}"
+    if verdict.certified <= fair / inside <= 1 - verdict.falsified:
+        return None
+    return f"{fair / inside} outside [{verdict.certified}, {1 - verdict.falsified}]"
 
 
 @st.composite
@@ -312,6 +363,18 @@ KINDS: list[Kind] = [
         known=oracle.truth,
         wrong=wrong_estimate,
         answered={"sampling": Least(decided=0.3, verdicts=(Estimated,))},
+    ),
+    Kind(
+        name="shares of laws",
+        problems=shares_of_laws(),
+        share=1.5,
+        known=fair_people,
+        wrong=wrong_people,
+        simpler=simpler_people,
+        answered={
+            "enumerate": Least(accepted=0.9, decided=0.8, verdicts=(Shares,)),
+            "rates": Least(accepted=0.5, decided=0.8, verdicts=(Shares,)),
+        },
     ),
     groups(
         name="groups of laws",

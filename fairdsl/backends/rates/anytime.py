@@ -16,6 +16,7 @@ from fairdsl.backends.rates.joints import set_to
 from fairdsl.clock import Deadline, Work, now, spend, until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED
+from fairdsl.metrics.alike import Assignment
 from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Bounds, Joint, Key
 from fairdsl.metrics.subject import Subject
@@ -34,9 +35,9 @@ _WEIGHED, _COMBINED = Work("boxes weighed", 10), Work("combinations looked at", 
 class Narrowing:
     """Boxes, and combinations once they are asked for."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, groups: Sequence[Sequence[Assignment]] = ()) -> None:
         self._subject = subject
-        self._cover = Cover(subject)
+        self._cover = Cover(subject, groups)
         self._heavy: Heavy | None = None
         #: Whether boxes leave less open than combinations, as far as that was seen; and steps so far.
         self._ahead, self._steps = True, 0

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.rates.alike_bounds import AlikeBounds
 from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses, distribution_of
 from fairdsl.backends.rates.boxes import Weigher, denominator_of
 from fairdsl.backends.rates.frontier import Frontier, Open
@@ -26,6 +27,7 @@ from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import NOWHERE, Cuts, Look, NoBounds, TreeBounds, adds_trees, halved
 from fairdsl.ir.expr import TRUE, Predicate
+from fairdsl.metrics.alike import Assignment
 from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject, axes_of, crossing
 from fairdsl.numerics.truth import Truths, single_parts
@@ -74,16 +76,20 @@ class _Judged:
 
 
 class Cover:
-    """Boxes of one subject; TangledError where its distribution needs too large tables."""
+    """Boxes of one subject; TangledError where its distribution needs too large tables.
 
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
+    The event is that the model decides for its favourable outcome or, where there are ``groups`` of assignments, that
+    within each of them all are decided alike.
+    """
+
+    def __init__(self, subject: Subject, groups: Sequence[Sequence[Assignment]] = ()) -> None:
+        self._subject, self._groups = subject, groups
         self.axes = axes_of(subject)
         self._truths = Truths(self.axes)
         self._distribution = distribution_of(subject.network, self.axes)
         self._bounds = self._bounding()
         match self._bounds:
-            case TreeBounds() as trees:
+            case TreeBounds() | AlikeBounds() as trees:
                 self._batch = min(_BATCH, max(1, trees.batch // 2))
             case NoBounds():  # everybody in them is decided
                 self._batch = _BATCH // 64
@@ -92,8 +98,9 @@ class Cover:
         #: Times the effort of a box that is weighed.
         self.of_a_box = self._bounds.of_a_box
         #: Of trees a box has all keys; with hidden units it has one, given which more columns are independent.
-        self._together = isinstance(self._bounds, TreeBounds)
-        self._points = Individuals(subject.model, subject.condition, self.axes, len(subject.network.columns))
+        self._together = isinstance(self._bounds, TreeBounds | AlikeBounds)
+        width = len(subject.network.columns)
+        self._points = Individuals(subject.model, subject.condition, self.axes, width, groups)
         condition = subject.condition
         self._asks, self._crossing = _parts_of(condition), np.array(sorted(crossing(condition)), dtype=np.int64)
         self._cuts = Cuts(self._asks, self._truths)
@@ -175,9 +182,11 @@ class Cover:
             total[name] = mass if certain else _between(whole, mass.high - none.low)
         return Joint(favourable=favourable, total=total)
 
-    def _bounding(self) -> TreeBounds | UnitBounds | NoBounds:
+    def _bounding(self) -> TreeBounds | AlikeBounds | UnitBounds | NoBounds:
         if only_decides(self._subject.model):
             return NoBounds()
+        if self._groups:
+            return AlikeBounds(self._subject, self._truths, self._groups)
         if adds_trees(self._subject):
             try:
                 return TreeBounds(self._subject, self._truths)

@@ -123,9 +123,13 @@ def only_decides(model: Model) -> bool:
 
 def refusal_of_people(problem: Problem, subjects: Iterable[Subject]) -> Refusal | None:
     """Why not everybody can be decided; None where it is so few that they can."""
-    model, question = problem.model, question_of(problem)
+    model, question = problem.model, problem.question
     box = isinstance(model.opaque, BlackBox)
-    if box and (question.influence or any(end is None for _, end in question.allowed)):
+    if (
+        box
+        and isinstance(question, GroupMetric)
+        and (question.influence or any(end is None for _, end in question.allowed))
+    ):
         return Refusal(why="a black box cannot be asked with two values of one column", span=model.span)
     for subject in subjects:
         for column in sorted(looked_at(subject)):

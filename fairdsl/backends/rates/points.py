@@ -22,6 +22,7 @@ from fairdsl.clock import look
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.model import ByHighest, Model
 from fairdsl.ir.opaque import BlackBox
+from fairdsl.metrics.alike import Assignment
 from fairdsl.numerics.axes import Axis
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.event import event_of
@@ -51,13 +52,25 @@ class Decided:
 
 
 class Individuals:
-    """Decides all individuals of small boxes."""
+    """Decides all individuals of small boxes.
+
+    What happens to them is that the model favours them or, where there are ``groups`` of assignments, that within each
+    of them it decides alike about all who have these values and are the same else.
+    """
 
     #: Individuals at most, and where values are not floats.
     _MOST, _MOST_EXACT = 1024, 64
 
-    def __init__(self, model: Model, condition: Predicate, axes: Mapping[int, Axis], width: int) -> None:
+    def __init__(
+        self,
+        model: Model,
+        condition: Predicate,
+        axes: Mapping[int, Axis],
+        width: int,
+        groups: Sequence[Sequence[Assignment]] = (),
+    ) -> None:
         self._model, self._condition, self._axes, self._width = model, condition, axes, width
+        self._groups = groups
         self._columns = tuple(sorted(axes))
         self._settled = settling(model)
         #: A black box is given the attributes of its domain, and nothing beside them.
@@ -114,26 +127,46 @@ class Individuals:
     def _judged(self, values: Sequence[Sequence[Fraction]]) -> tuple[BoolArray, BoolArray, BoolArray]:
         """Of all combinations: whether they are admitted, surely favourable, perhaps favourable."""
         count = prod(len(each) for each in values)
-        floats = all(_floats(each) for each in values)
+        set_to = [list(each.values()) for group in self._groups for each in group]
+        floats = all(_floats(each) for each in (*values, *set_to))
         points = np.zeros((count, self._width), dtype=np.float64 if floats else object)
         grids = np.indices([len(each) for each in values]).reshape(len(values), count)
         for column, each, places in zip(self._columns, values, grids, strict=True):
             points[:, column] = np.array([float(v) if floats else v for v in each], dtype=points.dtype)[places]
         given = mask(self._condition, {Who.EACH: points})
         rows = np.flatnonzero(given)
-        if isinstance(self._model.rule, ByHighest) and any(self._model.rule.slack):
+        if self._groups or (isinstance(self._model.rule, ByHighest) and any(self._model.rule.slack)):
             sure, maybe = np.zeros((2, count), dtype=np.bool_)
-            sure[rows], maybe[rows] = self._within_slack(points[rows, : self._given])
+            judge = self._alike if self._groups else self._within_slack
+            sure[rows], maybe[rows] = judge(points[rows, : self._given])
             return given, sure, maybe
         decisions = np.full(count, UNDECIDED, dtype=np.int64)
-        if floats and rows.size:
-            decisions[rows] = self._settled(points[rows, : self._given]).decisions
-        elif not floats:
-            for row in rows.tolist():
-                outcome = decision(self._model, tuple(Fraction(value) for value in points[row]))
-                decisions[row] = UNDECIDED if outcome is None else outcome
+        decisions[rows] = self._decisions(points[rows, : self._given])
         sure = self._model.favours(decisions)
         return given, sure, sure | (decisions == UNDECIDED)
+
+    def _decisions(self, points: NDArray[Any]) -> IntArray:
+        if points.dtype != object:
+            return self._settled(points).decisions if len(points) else np.zeros(0, dtype=np.int64)
+        found = [decision(self._model, tuple(map(Fraction, point))) for point in points.tolist()]
+        return np.array([UNDECIDED if outcome is None else outcome for outcome in found], dtype=np.int64)
+
+    def _alike(self, points: NDArray[Any]) -> tuple[BoolArray, BoolArray]:
+        """Whose units are surely decided alike, group by group, and whose may be."""
+        sure, maybe = np.ones((2, len(points)), dtype=np.bool_)
+        for group in self._groups:
+            decided = []
+            for assignment in group:
+                others = points.copy()
+                for column, value in assignment.items():
+                    others[:, column] = value if points.dtype == object else float(value)
+                decided.append(self._decisions(others))
+            outcomes = np.array(decided)
+            known = outcomes != UNDECIDED
+            most, least = outcomes.max(axis=0), np.where(known, outcomes, outcomes.max(axis=0)).min(axis=0)
+            maybe &= least == most  # of those that are known
+            sure &= (least == most) & known.all(axis=0)
+        return sure, maybe
 
     def _within_slack(self, points: NDArray[Any]) -> tuple[BoolArray, BoolArray]:
         """Who is favourable whatever the scores are within the rule's slack, and who may be."""

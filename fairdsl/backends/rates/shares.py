@@ -1,8 +1,10 @@
 """Shares of people who are drawn from a distribution: the masses of those whose units are decided alike.
 
 A fair share under a distribution is P[the unit of X is fair | X is in question], and a unit without further conditions
-is fair where all of its people are granted or none is: events of one individual (:mod:`fairdsl.metrics.alike`), whose
-masses boxes enclose as they do those of acceptance rates, half-spaces included.
+is fair where within each group of people who are compared all are decided alike: an event of one individual
+(:mod:`fairdsl.metrics.alike`). Boxes enclose its mass as they do those of acceptance rates. Of trees and rules all
+assignments of what differs are bounded beside each other, models that are only evaluated are asked about everybody, and
+of networks those whom all copies grant and those whom none does are two events, half-spaces included.
 """
 
 from __future__ import annotations
@@ -15,16 +17,20 @@ from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusa
 from fairdsl.backends.rates.anytime import Narrowing
 from fairdsl.backends.rates.arithmetic import TangledError, distribution_of
 from fairdsl.backends.rates.boxes import width_of
-from fairdsl.backends.rates.gate import only_decides
+from fairdsl.backends.rates.gate import has_states, only_decides, refusal_of_people
+from fairdsl.backends.rates.program import LargeError, sums_of
+from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.clock import now
-from fairdsl.ir.expr import TRUE, Member, Not, Or, Relation, Variable, conjoin
-from fairdsl.ir.model import ByThreshold
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Or, Relation, Variable, conjoin
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.population import Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import PairUnder, Quantity, SameDecision
-from fairdsl.metrics.alike import Fairly, together
+from fairdsl.metrics.alike import Assignment, Fairly, Together, together
 from fairdsl.metrics.joint import Bounds
-from fairdsl.metrics.subject import Subject, looked_at
+from fairdsl.metrics.subject import Subject, looked_at, single_events
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous
 
 __all__ = ["answering_share", "refusal_of_share", "shares_of"]
@@ -45,22 +51,45 @@ def refusal_of_share(problem: Problem) -> Refusal | None:
         return Refusal(why="it answers metrics of groups, and shares of people under a distribution", other=True)
     if not isinstance(network, Network):
         return Refusal(why="it weighs individuals, and not the rows of a table", other=True)
-    pair, rule = question.pair, model.rule
+    pair = question.pair
     if pair.relax or pair.pair_target != TRUE or pair.sure or not isinstance(pair.demand, SameDecision):
         why = "units are compared as wholes: no distances, no conditions on the two, same decision"
         return Refusal(why=why, span=pair.span)
-    if not isinstance(rule, ByThreshold) or rule.relation in (Relation.EQ, Relation.NE):
-        return Refusal(why="the decision is not a half-line of one score", span=model.span)
-    if model.opaque is not None or not model.rational or only_decides(model):
-        return Refusal(why="nothing is known of the scores of boxes of people", span=model.span)
     if any(problem.domain.attributes[index].present is not None for index in pair.differ):
         return Refusal(why="values of what differs may be missing", span=pair.span)
     found = together(problem, pair, _ASSIGNMENTS)
     if isinstance(found, str):
         return Refusal(why=found, span=pair.span)
-    if len(model.inputs) * max((len(each.assignments) for each in found), default=1) > _INPUTS:
+    everybody = Subject(network=network, model=model, condition=problem.domain.where, keys=())
+    if _is_bounded(everybody):
+        return _of_network(shares_of(problem))
+    if only_decides(model):
+        return refusal_of_people(problem, [everybody]) or _of_network(shares_of(problem))
+    return _of_copies(problem, found) or _of_network(shares_of(problem))
+
+
+def _is_bounded(subject: Subject) -> bool:
+    """Whether units of boxes are bounded as they are: of sums of trees and rules, whose scores fit."""
+    if not has_states(subject.model) or not adds_trees(subject):
+        return False
+    try:
+        sums_of(single_events(replace(subject, model=replace(subject.model, favourable=0, beside=frozenset())))[0])
+    except LargeError:
+        return False
+    return True
+
+
+def _of_copies(problem: Problem, found: list[Together]) -> Refusal | None:
+    """Why the copies of a model are not folded into one."""
+    model, rule = problem.model, problem.model.rule
+    if not isinstance(rule, ByThreshold) or rule.relation in (Relation.EQ, Relation.NE):
+        return Refusal(why="the decision is not a half-line of one score", span=model.span)
+    if any(len(each.groups) > 1 for each in found):
+        return Refusal(why="those over one unit are compared in several groups", span=problem.span)
+    copies = max((len(group) for each in found for group in each.groups), default=1)
+    if len(model.inputs) * copies > _INPUTS:
         return Refusal(why="there are too many leaves to be written out", span=model.span)
-    return _of_network(shares_of(problem))
+    return None
 
 
 def _of_network(cases: list[_Case]) -> Refusal | None:
@@ -82,10 +111,15 @@ def _of_network(cases: list[_Case]) -> Refusal | None:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """Individuals of alike units: the events in which they are treated fairly; one of no consequence of nobody."""
+    """Individuals of alike units: the events, of which at most one happens, in which they are treated fairly.
+
+    An event is that the model of a subject is favourable, or where there are ``groups`` that each is decided alike. Of
+    those who are not compared the events say nothing.
+    """
 
     compared: bool
     subjects: tuple[Subject, ...]
+    groups: tuple[tuple[Assignment, ...], ...] = ()
 
 
 def shares_of(problem: Problem) -> list[_Case]:
@@ -95,13 +129,32 @@ def shares_of(problem: Problem) -> list[_Case]:
     assert isinstance(network, Network), "checked by the offer"
     found = together(problem, question.pair, _ASSIGNMENTS)
     assert not isinstance(found, str), "checked by the offer"
+    # Which outcome is favourable is no matter: it is only said because events of single models are of one.
+    model = replace(problem.model, favourable=0, beside=frozenset())
     cases = []
     for each in found:
-        fairly = Fairly.of(problem.model, each.assignments)
-        models = (fairly.all_granted, fairly.none_granted) if each.compared else (fairly.all_granted,)
-        subjects = (Subject(network=network, model=model, condition=each.condition, keys=()) for model in models)
-        cases.append(_Case(each.compared, tuple(map(_of_some_column, subjects))))
+        subject = Subject(network=network, model=model, condition=each.condition, keys=())
+        if not each.groups:
+            cases.append(_Case(False, (_of_some_column(replace(subject, model=_constant(model))),)))
+        elif only_decides(model) or _is_bounded(subject):
+            cases.append(_Case(True, (_of_some_column(subject),), each.groups))
+        else:
+            fairly = Fairly.of(problem.model, each.groups[0])
+            copies = (replace(subject, model=copy) for copy in (fairly.all_granted, fairly.none_granted))
+            cases.append(_Case(True, tuple(map(_of_some_column, copies))))
     return cases
+
+
+def _constant(model: Model) -> Model:
+    """A model that reads nothing: of those who are not compared it is only asked how many there are."""
+    nothing = Layer(
+        weight=ExactArray.from_fractions([[Fraction(0)]]),
+        bias=ExactArray.from_fractions([Fraction(1)]),
+        slope=ExactArray.from_fractions([Fraction(1)]),
+    )
+    rule = ByThreshold(relation=Relation.GT, low=Fraction(0), high=Fraction(0), granted=0, otherwise=1)
+    made = Model(name=model.name, outcomes=("yes", "no"), inputs=(IndicatorInput(FALSE),), layers=(nothing,), rule=rule)
+    return replace(made, favourable=0)
 
 
 def _of_some_column(subject: Subject) -> Subject:
@@ -125,7 +178,9 @@ class _Share:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._cases = [_Weighed(case, tuple(map(Narrowing, case.subjects))) for case in shares_of(problem)]
+        self._cases = [
+            _Weighed(case, tuple(Narrowing(each, case.groups) for each in case.subjects)) for case in shares_of(problem)
+        ]
 
     @property
     def covers(self) -> Iterator[Narrowing]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -20,7 +20,7 @@ from fairdsl.numerics.event import event_of
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["NOWHERE", "Cuts", "Look", "NoBounds", "TreeBounds", "adds_trees", "halved"]
+__all__ = ["NOWHERE", "Cuts", "Look", "NoBounds", "TreeBounds", "adds_trees", "answers_of", "halved", "in_batches"]
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -65,6 +65,13 @@ class Cuts:
             rows = np.flatnonzero(chosen == number)
             column[rows], at[rows] = self._cut(number, start[rows], stop[rows])
         return column, at
+
+    def best(self, gains: FloatArray, start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
+        """Column and atom of the cut of the predicate on which most depends; ``gains`` are [predicates, boxes]."""
+        if not len(gains):
+            return self.of(np.full(len(start), NOWHERE), start, stop)
+        chosen = np.where(gains.max(axis=0) > 0, np.argmax(gains, axis=0), NOWHERE)
+        return self.of(chosen, start, stop)
 
     def _cut(self, number: int, start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
         columns, changes = self._columns[number], self._changes[number]
@@ -128,12 +135,13 @@ class TreeBounds:
         places = [
             place for place, item in others if isinstance(item, IndicatorInput) and any(s[0][place] for s in sums)
         ]
-        self._tests: list[Predicate] = leaves.ensemble.different
-        self._own = np.arange(len(self._tests), len(self._tests) + len(places))
+        #: What trees and weighed predicates ask.
+        self.tests: list[Predicate] = leaves.ensemble.different
+        self._own = np.arange(len(self.tests), len(self.tests) + len(places))
         for place in places:
             item = subject.model.inputs[place]
             assert isinstance(item, IndicatorInput), "chosen above"
-            self._tests.append(item.predicate)
+            self.tests.append(item.predicate)
         leaf = leaves.positions >= 0
         self._values, self._weights = list[Numbers](), list[Numbers]()
         for weights, _, _ in sums:
@@ -144,29 +152,31 @@ class TreeBounds:
             self._values.append(values)
             self._weights.append(np.array([weights[place] for place in places], dtype=kind))
         self._needs = [(sure, maybe) for _, sure, maybe in sums]
-        self._cuts = Cuts(self._tests, truths)
+        self._cuts = Cuts(self.tests, truths)
         inner = np.flatnonzero(test_of >= 0)
         self._by_test = inner[np.argsort(test_of[inner], kind="stable")]
-        self._starts = np.searchsorted(test_of[self._by_test], np.arange(len(self._tests) - len(places)))
+        self._starts = np.searchsorted(test_of[self._by_test], np.arange(len(self.tests) - len(places)))
         #: How many boxes are looked at together.
-        self.batch = max(1, _AT_ONCE // max(1, self._nodes + len(self._tests)))
+        self.batch = max(1, _AT_ONCE // max(1, self._nodes + len(self.tests)))
 
     def look(self, start: IntArray, stop: IntArray) -> Look:
         """What is to be said of boxes; ranges are [boxes, columns]. Nobody looks at the clock: boxes would be lost."""
-        parts = []
-        for at in range(0, max(1, len(start)), self.batch):
-            parts.append(self._look(start[at : at + self.batch], stop[at : at + self.batch]))
-        fields = [np.concatenate([part[place] for part in parts]) for place in range(4)]
-        certain, impossible = fields[0], fields[1]
-        least, most = certain.astype(np.float64), 1.0 - impossible
-        return Look(certain, impossible, fields[2], fields[3], least, most)
+        return in_batches(self._look, self.batch, start, stop)
 
     def _look(self, start: IntArray, stop: IntArray) -> tuple[BoolArray, BoolArray, IntArray, IntArray]:
-        pairs = self._truths.of(self._tests, start, stop)
-        yes = np.array([true for true, _ in pairs], dtype=np.bool_).reshape(-1, len(start))
-        no = np.array([false for _, false in pairs], dtype=np.bool_).reshape(-1, len(start))
-        certain, impossible = np.ones(len(start), np.bool_), np.zeros(len(start), np.bool_)
-        gains = np.zeros((len(self._tests), len(start)))
+        yes, no = answers_of(self._truths.of(self.tests, start, stop), len(start))
+        certain, impossible, gains = self.judged(yes, no)
+        open_ = ~certain & ~impossible
+        return certain, impossible, *self._cuts.best(np.where(open_, gains, 0.0), start, stop)
+
+    def judged(self, yes: BoolArray, no: BoolArray) -> tuple[BoolArray, BoolArray, FloatArray]:
+        """Where the event certainly happens, where not, and how much depends on each test, [tests, boxes].
+
+        ``yes`` and ``no``: whether tests may be true, and false, in boxes.
+        """
+        count = yes.shape[1]
+        certain, impossible = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+        gains = np.zeros((len(self.tests), count))
         first = self._first(yes, no)
         for values, weights, (sure, maybe) in zip(self._values, self._weights, self._needs, strict=True):
             low, high = self._spans(values, yes, no)
@@ -182,9 +192,18 @@ class TreeBounds:
             gains[self._own] += np.where(own[0] & own[1], np.abs(weights)[:, None], 0) / max(1.0, np.abs(weights).sum())
         if self._event.complement:
             certain, impossible = impossible, certain
-        open_ = ~certain & ~impossible & (gains.max(axis=0, initial=0.0) > 0)
-        chosen = np.where(open_, np.argmax(gains, axis=0) if len(gains) else NOWHERE, NOWHERE)
-        return certain, impossible, *self._cuts.of(chosen, start, stop)
+        return certain, impossible, gains
+
+    def untold(self, apart: BoolArray, yes: BoolArray, no: BoolArray) -> BoolArray:
+        """Where nobody comes to a test that is ``apart``, [boxes]; nowhere if a predicate beside trees is."""
+        told = np.full(yes.shape[1], apart[self._own].any())
+        come = np.zeros((self._nodes, yes.shape[1]), dtype=np.bool_)
+        come[self._roots] = True
+        for nodes in self._levels:
+            test, here = self._test[nodes], come[nodes]
+            told |= (here & apart[test][:, None]).any(axis=0)
+            come[self._yes[nodes]], come[self._no[nodes]] = here & yes[test], here & no[test]
+        return ~told
 
     def _spans(self, values: Numbers, yes: BoolArray, no: BoolArray) -> tuple[Numbers, Numbers]:
         """The least and the greatest leaf that boxes reach from each node, [nodes, boxes]."""
@@ -211,6 +230,25 @@ class TreeBounds:
             whole[self._yes[nodes]] = here & ~false
             whole[self._no[nodes]] = here & ~true
         return first
+
+
+def in_batches(
+    judge: Callable[[IntArray, IntArray], tuple[BoolArray, BoolArray, IntArray, IntArray]],
+    batch: int,
+    start: IntArray,
+    stop: IntArray,
+) -> Look:
+    """What is certain and impossible of so many boxes at once, and where they are cut."""
+    parts = [judge(start[at : at + batch], stop[at : at + batch]) for at in range(0, max(1, len(start)), batch)]
+    certain, impossible, column, place = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Look(certain, impossible, column, place, certain.astype(np.float64), 1.0 - impossible)
+
+
+def answers_of(pairs: Sequence[tuple[BoolArray, BoolArray]], boxes: int) -> tuple[BoolArray, BoolArray]:
+    """Whether predicates may be true, and whether they may be false, [predicates, boxes]."""
+    yes = np.array([true for true, _ in pairs], dtype=np.bool_).reshape(-1, boxes)
+    no = np.array([false for _, false in pairs], dtype=np.bool_).reshape(-1, boxes)
+    return yes, no
 
 
 def _added(weights: Numbers, true: BoolArray, false: BoolArray, end: np.ufunc) -> Numbers:
