@@ -42,6 +42,7 @@ __all__ = [
     "uniform_on",
     "weighed_by",
     "with_baseline",
+    "without_idle",
     "without_influence",
 ]
 
@@ -86,13 +87,13 @@ def subject_of(problem: Problem) -> Subject:
         raise ValueError("the question is not about a distribution")
     return Subject(
         network=population,
-        model=_without_idle(problem.model),
+        model=without_idle(problem.model),
         condition=conjoin(problem.domain.where, question.given),
         keys=columns_of(question, population),
     )
 
 
-def _without_idle(model: Model) -> Model:
+def without_idle(model: Model) -> Model:
     """The model without numbers that it gives no weight: trees are fed columns, and read them by their tests alone.
 
     An indicator without weight stays, which may be one of several of which exactly one is 1. What a model without

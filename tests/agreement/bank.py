@@ -364,6 +364,16 @@ KINDS: list[Kind] = [
         wrong=wrong_estimate,
         answered={"sampling": Least(decided=0.3, verdicts=(Estimated,))},
     ),
+    groups(
+        name="groups of laws",
+        problems=groups_of_laws(),
+        share=3,
+        answered={
+            "rates": Least(accepted=0.6, decided=0.3),
+            "ssat": Least(accepted=0.2, decided=0.2),
+        },
+        written={name: Least(accepted=0.2, decided=0.05) for name in ("subset-sum", "sdimacs", "mcc", "dimacs")},
+    ),
     Kind(
         name="shares of laws",
         problems=shares_of_laws(),
@@ -375,16 +385,6 @@ KINDS: list[Kind] = [
             "enumerate": Least(accepted=0.9, decided=0.8, verdicts=(Shares,)),
             "rates": Least(accepted=0.5, decided=0.8, verdicts=(Shares,)),
         },
-    ),
-    groups(
-        name="groups of laws",
-        problems=groups_of_laws(),
-        share=3,
-        answered={
-            "rates": Least(accepted=0.6, decided=0.3),
-            "ssat": Least(accepted=0.2, decided=0.2),
-        },
-        written={name: Least(accepted=0.2, decided=0.05) for name in ("subset-sum", "sdimacs", "mcc", "dimacs")},
     ),
     groups(name="groups of rows", problems=groups_of_rows(), share=1.5, answered={"rows": Least(decided=0.2)}),
 ]

@@ -13,6 +13,8 @@ import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates import shares as of_people
+from fairdsl.backends.rates.arithmetic import TangledError
 from fairdsl.backends.rates.shares import _Share, refusal_of_share
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, Member, Not, Variable
@@ -145,6 +147,14 @@ def test_a_reference_value(
     text = R1.replace("WHERE", where).replace("CLAUSE", clause).replace("under people", f"under {under}")
     found = share(tmp_path, text, backend)
     assert (found.certified, found.vacuous) == (Fraction(fair), Fraction(vacuous))
+
+
+def test_what_differs_is_taken_apart_where_it_ties_columns_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = R1.replace("WHERE", "").replace("CLAUSE", "")
+    monkeypatch.setattr(of_people, "_tangled", lambda subject: None if subject.keys else TangledError(1))
+    assert share(tmp_path, text, "rates").certified == Fraction(141, 200)
 
 
 def test_units_that_are_individuals(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ of networks those whom all copies grant and those whom none does are two events,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -29,8 +29,8 @@ from fairdsl.ir.population import Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import PairUnder, Quantity, SameDecision
 from fairdsl.metrics.alike import Assignment, Fairly, Together, together
-from fairdsl.metrics.joint import Bounds
-from fairdsl.metrics.subject import Subject, looked_at, single_events
+from fairdsl.metrics.joint import Bounds, Key
+from fairdsl.metrics.subject import Subject, looked_at, single_events, without_idle
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous
 
 __all__ = ["answering_share", "refusal_of_share", "shares_of"]
@@ -60,7 +60,7 @@ def refusal_of_share(problem: Problem) -> Refusal | None:
     found = together(problem, pair, _ASSIGNMENTS)
     if isinstance(found, str):
         return Refusal(why=found, span=pair.span)
-    everybody = Subject(network=network, model=model, condition=problem.domain.where, keys=())
+    everybody = Subject(network=network, model=without_idle(model), condition=problem.domain.where, keys=())
     if _is_bounded(everybody):
         return _of_network(shares_of(problem))
     if only_decides(model):
@@ -100,13 +100,18 @@ def _of_network(cases: list[_Case]) -> Refusal | None:
             if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
                 name = f"`{subject.network.columns[factor.column].name}` has a normal distribution"
                 return Refusal(why=f"{name}, whose masses are irrational: write pieces `uniform(low, high)`")
-        try:
-            width = width_of(distribution_of(subject.network, columns), ())
-        except TangledError as error:
-            return Refusal(why=str(error))
-        if width > _WIDTH:
-            return Refusal(why=str(TangledError(width)))
+        if (tangled := _tangled(subject)) is not None:
+            return Refusal(why=str(tangled))
     return None
+
+
+def _tangled(subject: Subject) -> TangledError | None:
+    """What is wrong with weighing boxes of a subject, if it takes too large tables."""
+    try:
+        width = width_of(distribution_of(subject.network, looked_at(subject)), subject.keys)
+    except TangledError as error:
+        return error
+    return TangledError(width) if width > _WIDTH else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,7 @@ def shares_of(problem: Problem) -> list[_Case]:
     found = together(problem, question.pair, _ASSIGNMENTS)
     assert not isinstance(found, str), "checked by the offer"
     # Which outcome is favourable is no matter: it is only said because events of single models are of one.
-    model = replace(problem.model, favourable=0, beside=frozenset())
+    model = without_idle(replace(problem.model, favourable=0, beside=frozenset()))
     cases = []
     for each in found:
         subject = Subject(network=network, model=model, condition=each.condition, keys=())
@@ -139,9 +144,12 @@ def shares_of(problem: Problem) -> list[_Case]:
         elif only_decides(model) or _is_bounded(subject):
             cases.append(_Case(True, (_of_some_column(subject),), each.groups))
         else:
-            fairly = Fairly.of(problem.model, each.groups[0])
-            copies = (replace(subject, model=copy) for copy in (fairly.all_granted, fairly.none_granted))
-            cases.append(_Case(True, tuple(map(_of_some_column, copies))))
+            fairly = Fairly.of(model, each.groups[0])
+            both = (fairly.all_granted, fairly.none_granted)
+            copies = tuple(_of_some_column(replace(subject, model=copy)) for copy in both)
+            if any(map(_tangled, copies)):  # what differs ties the columns together that depend on it: take it apart
+                copies = tuple(replace(copy, keys=question.pair.differ) for copy in copies)
+            cases.append(_Case(True, copies))
     return cases
 
 
@@ -208,12 +216,12 @@ class _Share:
         fair = unfair = undecided = vacuous = Fraction(0)
         for case in self._cases:
             joints = [cover.joint() for cover in case.covers]
-            totals = [joint.total[()] for joint in joints]
+            totals = [_summed(joint.total) for joint in joints]
             whole = Bounds(low=max(each.low for each in totals), high=min(each.high for each in totals))
             if not case.case.compared:
                 vacuous += whole.low
                 continue
-            events = [joint.favourable[()] for joint in joints]
+            events = [_summed(joint.favourable) for joint in joints]
             least, most = sum(each.low for each in events), sum(each.high for each in events)
             surely = max(Fraction(0), whole.low - most)
             fair, unfair = fair + least, unfair + surely
@@ -240,6 +248,11 @@ class _Share:
             evidence=evidence,
             reason=reason if parts.undecided else None,
         )
+
+
+def _summed(by_key: Mapping[Key, Bounds]) -> Bounds:
+    low, high = (sum((getattr(each, end) for each in by_key.values()), Fraction(0)) for end in ("low", "high"))
+    return Bounds(low=low, high=min(Fraction(1), high))
 
 
 def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
