@@ -1,9 +1,9 @@
 """Aequitas's three strategies on the shared models, and what of their difference is due to steering.
 
-The walks are those of ``fairdsl.backends.search.strategies``, one individual a step. Here many of them go in lockstep:
-one step of each is tried in one batch, so that ten thousand steps of a hundred walks take a minute. What a walk does
-depends on its own seed alone. With one seed all strategies draw the same starts in their first global phase, so that
-differences seed by seed are differences of their local phases. What violates is replayed as in any hunt.
+The walks are those of ``fairdsl.backends.search.strategies``. Here many of them go in lockstep: what all of them
+propose is tried in one batch. What a walk does depends on its own seed alone. With one seed all strategies draw the
+same starts in their first global phase, so that differences seed by seed are differences of their local phases. What
+violates is replayed as in any hunt.
 
 Success is how many different units were found of those tried: it does not depend on how fast anything is.
 """
@@ -11,8 +11,10 @@ Success is how many different units were found of those tried: it does not depen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,7 @@ from fairdsl.backends.search.strategies.semi_directed import Directions
 from fairdsl.backends.search.strategy import Tried
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
+from fairdsl.options.commands import Search
 from falsifying.effort import hunted
 
 __all__ = ["PUBLISHED", "VARIANTS", "Steered", "Walked", "guided", "walked"]
@@ -35,8 +38,8 @@ __all__ = ["PUBLISHED", "VARIANTS", "Steered", "Walked", "guided", "walked"]
 FloatArray = NDArray[np.float64]
 #: Seconds that nothing here comes near to.
 _LONG = 3600.0
-#: Draws of a global phase in the authors' script of the fully-directed strategy; in the others it is half of it.
-_DRAWN, _DRAWN_FULLY = 1000, 2000
+#: Rows that a walk proposes at once, as many at most as in a hunt.
+_TOGETHER = 1024
 
 
 class AttributesAlone(Attributes):
@@ -45,7 +48,7 @@ class AttributesAlone(Attributes):
     def learn(self, place: int, down: bool, discriminatory: bool) -> None:
         """Reward the attribute."""
         super().learn(place, down, discriminatory)
-        self.down_probability[:] = 0.5
+        self.down_probability[place] = 0.5
 
 
 class Reversed(Attributes):
@@ -58,12 +61,17 @@ class Reversed(Attributes):
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """How steps are chosen, and how many are drawn in a global phase."""
+    """How steps are chosen, and by which parameters."""
 
-    choice: Callable[[int], Choice]
-    drawn: int = _DRAWN
+    choice: Callable[[int, Search], Choice]
+    options: Search = field(default_factory=Search)
 
 
+def _set(**values: Any) -> Search:
+    return Search(strategy="fully-directed", **values)
+
+
+_FAST = Fraction(2, 100)
 PUBLISHED = ("random", "semi-directed", "fully-directed")
 #: The published strategies, then each with one thing changed.
 VARIANTS: Mapping[str, Variant] = MappingProxyType(
@@ -71,11 +79,11 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
         "random": Variant(choice=Undirected),
         "semi-directed": Variant(choice=Directions),
         "fully-directed": Variant(choice=Attributes),
-        "fully, 2,000 draws": Variant(choice=Attributes, drawn=_DRAWN_FULLY),
+        "fully, 2,000 draws": Variant(choice=Attributes, options=_set(draws=2000)),  # as in the authors' script
         "fully, reward reversed": Variant(choice=Reversed),
         "fully, attributes alone": Variant(choice=AttributesAlone),
-        "semi, learns 20 times as fast": Variant(choice=lambda count: Directions(count, step=0.02)),
-        "fully, learns 20 times as fast": Variant(choice=lambda count: Attributes(count, step=0.02)),
+        "semi, learns 20 times as fast": Variant(choice=Directions, options=_set(delta_v=_FAST)),
+        "fully, learns 20 times as fast": Variant(choice=Attributes, options=_set(delta_v=_FAST, delta_pr=_FAST)),
     }
 )
 
@@ -112,30 +120,44 @@ class Walked:
 
 
 class _Walk:
-    """A walk that waits for what became of its last step."""
+    """A walk of so many steps that waits for what became of those that it proposed last."""
 
-    def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator, variant: Variant, seed: int) -> None:
-        self.ground = Ground(problem, pair, evaluator, _budget(seed))
-        self._choice = _Watched(variant.choice(len(self.ground.free)))
-        self._going = walk("walk", self.ground, self._choice, variant.drawn)
-        self.row = next(self._going).rows
+    def __init__(
+        self, problem: Problem, pair: Pair, evaluator: Evaluator, variant: Variant, seed: int, steps: int
+    ) -> None:
+        self._ground = Ground(problem, pair, evaluator, Budget.of(_LONG, variant.options, seed=seed))
+        self._ground.batch = _TOGETHER
+        self._choice = variant.choice(len(self._ground.free), variant.options)
+        self._going = walk("walk", self._ground, lambda *_: self._choice)
+        self._proposed = next(self._going)
         self._tried: set[bytes] = set()
         self._found: dict[bytes, None] = {}
-        self._steps = self._drawn = self._starts = 0
+        self._steps, self._left = steps, steps
+        self._drawn = self._starts = 0
 
-    def hear(self, violating: bool) -> None:
-        """What became of the row; then the next one."""
-        key = self.row.tobytes()
-        fresh, new = key not in self._tried, violating and key not in self._found
-        self._tried.add(key)
-        self._steps += 1
-        self._drawn += fresh and self._choice.waiting
-        self._starts += new and self._choice.waiting
-        if new:
-            self._found[key] = None
-            self.ground.finds.add(self.row)
-        self._choice.waiting = True
-        self.row = self._going.send(Tried(np.array([violating]), int(new))).rows
+    @property
+    def rows(self) -> FloatArray:
+        """What is proposed; nothing when all steps are done."""
+        return self._proposed.rows[: self._left]
+
+    def hear(self, violating: NDArray[np.bool_]) -> None:
+        """What became of the rows; then the next ones."""
+        rows, until = self.rows, self._proposed.until
+        taken = len(rows) if until is None or len(rows) < len(self._proposed.rows) else until(violating)
+        before = len(self._found)
+        for row, found in zip(rows[:taken], violating[:taken].tolist(), strict=True):
+            key = row.tobytes()
+            fresh, new = key not in self._tried, found and key not in self._found
+            self._tried.add(key)
+            self._drawn += fresh and until is None
+            self._starts += new and until is None
+            if new:
+                self._found[key] = None
+        # As in a hunt, which draws an order for what is found.
+        self._ground.finds.add(np.zeros((len(self._found) - before, rows.shape[1])))
+        self._left -= taken
+        if self._left:
+            self._proposed = self._going.send(Tried(violating[:taken], 0))
 
     def result(self) -> Walked:
         return Walked(
@@ -145,54 +167,36 @@ class _Walk:
             drawn=self._drawn,
             starts=self._starts,
             finds=tuple(self._found),
-            steered=self._choice.steered,
+            steered=_steered(self._choice),
         )
 
 
-class _Watched:
-    """Passes a choice on, and knows whether a step was chosen since it was last asked."""
-
-    def __init__(self, inner: Choice) -> None:
-        self._inner = inner
-        self.waiting = True
-
-    def attribute(self, rng: np.random.Generator) -> int:
-        self.waiting = False
-        return self._inner.attribute(rng)
-
-    def down(self, place: int, rng: np.random.Generator) -> bool:
-        return self._inner.down(place, rng)
-
-    def learn(self, place: int, down: bool, discriminatory: bool) -> None:
-        self._inner.learn(place, down, discriminatory)
-
-    @property
-    def steered(self) -> Steered | None:
-        if not isinstance(self._inner, Directions):
-            return None
-        chances = self._inner.probability if isinstance(self._inner, Attributes) else np.full(1, 1.0)
-        return Steered(
-            down=(float(self._inner.down_probability.min()), float(self._inner.down_probability.max())),
-            attribute=(float(chances.min() * len(chances)), float(chances.max() * len(chances))),
-        )
+def _steered(choice: Choice) -> Steered | None:
+    if not isinstance(choice, Directions):
+        return None
+    down, chances = choice.down_probability, choice.probability if isinstance(choice, Attributes) else [1.0]
+    return Steered(down=(min(down), max(down)), attribute=(min(chances) * len(chances), max(chances) * len(chances)))
 
 
 def walked(problem: Problem, names: Sequence[str], seeds: Sequence[int], steps: int) -> dict[str, list[Walked]]:
     """So many steps of each variant with each seed."""
     pair, evaluator = _pair(problem), evaluator_of(problem.model)
-    walks = {name: [_Walk(problem, pair, evaluator, VARIANTS[name], seed) for seed in seeds] for name in names}
+    walks = {name: [_Walk(problem, pair, evaluator, VARIANTS[name], seed, steps) for seed in seeds] for name in names}
     everybody = [one for group in walks.values() for one in group]
     trial = _Trial(problem, pair, evaluator)
-    for _ in range(steps):
-        violating = trial.violating(np.concatenate([one.row for one in everybody]))
-        for one, found in zip(everybody, violating.tolist(), strict=True):
+    while going := [one for one in everybody if len(one.rows)]:
+        violating = trial.violating(np.concatenate([one.rows for one in going]))
+        ends = np.cumsum([len(one.rows) for one in going])
+        for one, found in zip(going, np.split(violating, ends[:-1]), strict=True):
             one.hear(found)
     return {name: [one.result() for one in group] for name, group in walks.items()}
 
 
 def guided(problem: Problem, strategy: str, seed: int, steps: int) -> float:
     """The success of a hunt with as many evaluations as so many steps take: the members of each unit."""
-    members = Ground(problem, _pair(problem), evaluator_of(problem.model), _budget(seed)).space.touches.shape[1]
+    members = Ground(
+        problem, _pair(problem), evaluator_of(problem.model), Budget.of(_LONG, seed=seed)
+    ).space.touches.shape[1]
     caught, _ = hunted(problem, strategy, seed, most=steps * members)
     return len(caught.pairs) / max(1, caught.tried)
 
@@ -202,15 +206,11 @@ def _pair(problem: Problem) -> Pair:
     return problem.question
 
 
-def _budget(seed: int) -> Budget:
-    return Budget.of(_LONG, seed=seed)
-
-
 class _Trial:
     """Says which units have a pair that a hunt would count."""
 
     def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator) -> None:
-        self._ground = Ground(problem, pair, evaluator, _budget(0))
+        self._ground = Ground(problem, pair, evaluator, Budget.of(_LONG, seed=0))
         self._judge = Judge(problem, pair, evaluator)
 
     def violating(self, rows: FloatArray) -> NDArray[np.bool_]:

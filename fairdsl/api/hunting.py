@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers, path_of
-from fairdsl.options import Run
+from fairdsl.api.paths import AnyPath, Number, Numbers, by_name, functions, numbers, path_of
+from fairdsl.options import Options, Run
 from fairdsl.options.commands import Search
 
 if TYPE_CHECKING:
@@ -35,6 +35,12 @@ def search(
     representatives: int | None = Search.representatives,
     severity: bool = Search.severity,
     rank: str | None = None,
+    step: int = Search.step,
+    init_prob: Number = Search.init_prob,
+    delta_v: Number = Search.delta_v,
+    delta_pr: Number = Search.delta_pr,
+    draws: int = Search.draws,
+    steps: int = Search.steps,
     output: AnyPath | None = None,
     observer: Observer | None = None,
 ) -> Found:
@@ -61,6 +67,12 @@ def search(
         severity: give each pair its score gap and its bits; the pairs that are ``shown`` have them anyway.
         rank: order the pairs by ``bits``, ``gap`` or ``distance``; near rows the default is ``distance``. It is those
             found that are ordered: the most severe ones of all are not looked for.
+        step: how many units up or down ``random``, ``semi-directed`` and ``fully-directed`` go in one attribute.
+        init_prob: the probability of a step down, in each attribute, from which the latter two learn.
+        delta_v: by how much a step changes the probability of its direction.
+        delta_pr: by how much a step of ``fully-directed`` changes the probability of its attribute.
+        draws: how many individuals each global phase of these strategies draws.
+        steps: how many steps they walk from each individual found in it.
         output: a ``.csv`` or ``.parquet`` file to write the pairs to; one that exists is replaced.
         observer: hears of progress.
 
@@ -76,23 +88,28 @@ def search(
     from fairdsl.backends.contract import Silent
     from fairdsl.hunting import Wanted, search_spec
 
-    own = Search.naming(
-        {
-            "timeout": timeout,
-            "effort": effort,
-            "seed": seed,
-            "strategy": strategy,
-            "near": None if near is None else fspath(near),
-            "representatives": representatives or None,
-            "severity": severity,
-            "rank": rank,
-        }
-        | ({} if count is None else {"count": count})
-    )
+    values = {
+        "count": Search.count if count is None else count,
+        "timeout": timeout,
+        "effort": effort,
+        "seed": seed,
+        "strategy": strategy,
+        "near": None if near is None else fspath(near),
+        "representatives": representatives or None,
+        "severity": severity,
+        "rank": rank,
+        "step": step,
+        "init_prob": init_prob,
+        "delta_v": delta_v,
+        "delta_pr": delta_pr,
+        "draws": draws,
+        "steps": steps,
+    }
+    own = Search.naming({name: value for name, value in values.items() if value != getattr(Search, name)})
     wanted = Wanted(
         about=property,
         count=None if count is None else own.count,
-        run=Run(timeout=own.timeout, effort=own.effort, seed=own.seed),
+        options=Options(Run(timeout=own.timeout, effort=own.effort, seed=own.seed), (own,)),
         strategy=own.strategy,
         near=own.near,
         representatives=own.representatives or 0,

@@ -9,13 +9,15 @@ from typing import Any
 
 from fairdsl.source.numbers import decimal_text
 
-__all__ = ["AnyPath", "Numbers", "by_name", "functions", "numbers", "path_of"]
+__all__ = ["AnyPath", "Number", "Numbers", "by_name", "functions", "numbers", "path_of"]
 
 #: What a path may be.
 AnyPath = str | PathLike[str]
 
-#: Numbers by the name of a parameter; a text is written as in a spec, `75%`, and a float means what it is written as.
-Numbers = Mapping[str, str | float | Fraction]
+#: A number, and numbers by the name of a parameter; a text is written as in a spec, `75%`, and a float means what it is
+#: written as.
+Number = str | float | Fraction
+Numbers = Mapping[str, Number]
 
 
 def path_of(given: object, what: str) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "part",
     "run_option",
     "set_option",
+    "settings_option",
     "share",
     "share_of_all",
     "shares",
@@ -83,8 +84,8 @@ def command_options(section: type[Section]) -> Callable[[_Command], _Command]:
 
     def with_flags(command: _Command) -> _Command:
         for option in reversed(declared(section)):
-            assert option.flag is not None, "a command's own options have flags"
-            command = _flag(option, option.flag, option.name)(command)
+            if option.flag is not None:  # others are set by `--set`
+                command = _flag(option, option.flag, option.name)(command)
         return command
 
     return with_flags
@@ -105,15 +106,12 @@ def _flag(
     return click.option(flag, parameter, type=kind, default=usual, metavar=metavar, help=described)
 
 
-def set_option(command: _Command) -> _Command:
+def settings_option(text: str) -> Callable[[_Command], _Command]:
     """``--set SECTION.NAME=VALUE``; the values go by the name ``settings``."""
-    return click.option(
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="OPTION=VALUE",
-        help="Set an option of a backend (repeatable); `--help --all` lists them.",
-    )(command)
+    return click.option("--set", "settings", multiple=True, metavar="OPTION=VALUE", help=text)
+
+
+set_option = settings_option("Set an option of a backend (repeatable); `--help --all` lists them.")
 
 
 def Seconds() -> click.ParamType:  # type: ignore[type-arg]  # noqa: N802 - a type

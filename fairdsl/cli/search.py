@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +10,22 @@ from click.core import ParameterSource
 
 import fairdsl
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import command_options, data_option, let_option, model_option, spec_argument
+from fairdsl.cli.options import (
+    command_options,
+    data_option,
+    let_option,
+    model_option,
+    settings_option,
+    spec_argument,
+)
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
 from fairdsl.clock import unbroken
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.options import declared, own_settings
 from fairdsl.options.commands import Rank, Search
+from fairdsl.options.errors import has_flag
 
 if TYPE_CHECKING:
     from fairdsl.hunting import Found
@@ -37,6 +47,7 @@ _VIOLATED, _UNKNOWN = 1, 3
 @let_option
 @command_options(Search)
 @click.option("--saturate", is_flag=True, help="Instead of so many, go on until nothing new is found.")
+@settings_option("Set a parameter of a strategy (repeatable); `fairdsl explain search` lists them.")
 @data_option
 @click.option(
     "-o",
@@ -57,6 +68,7 @@ def command(
     count: int,
     saturate: bool,
     rank: Rank | None,
+    settings: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Find many pairs that violate a property of SPEC.
@@ -81,11 +93,22 @@ def command(
                 rank=None if rank is None else rank.value,
                 observer=observer,
                 **options,
+                **_parameters(settings),
             )
         printer.show(found, _print)
         if found.ending.value == "interrupted":
             ctx.exit(interrupted())
         ctx.exit(_VIOLATED if found.count else _UNKNOWN)
+
+
+def _parameters(settings: Sequence[str]) -> Mapping[str, Any]:
+    """What is set by ``--set``. Raises DiagnosticError for what is not there, and for what has a flag."""
+    given = own_settings(settings, Search)
+    flags = {each.name: each.flag for each in declared(Search) if each.flag is not None}
+    wrong = [has_flag(f"{Search.section}.{name}", flags[name]) for name in given if name in flags]
+    if wrong:
+        raise DiagnosticError(*wrong)
+    return given
 
 
 def _print(found: Found) -> None:

@@ -26,7 +26,6 @@ from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Domain, Integer, Real
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
-from fairdsl.options import Options
 from fairdsl.plan.choices import check_properties
 from fairdsl.plan.errors import unknown_choice
 from fairdsl.report.ran import EndedBy, ran_of
@@ -66,7 +65,7 @@ def search_spec(
     strategy = loaded(known[named])
     if wanted.output is not None:
         check_output(wanted.output)
-    budget = Budget.under(Options(wanted.run))
+    budget = Budget.under(wanted.options)
     deadline, seed = budget.deadline, wanted.run.seed
     with phase("reading the spec", deadline):
         spec, findings = front_end(path, let)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairdsl.options import Run
+from fairdsl.options import Options, Run
 
 __all__ = ["Wanted"]
 
@@ -14,14 +14,15 @@ class Wanted:
     """What is searched for and how, beside the spec and its files.
 
     Of the property ``about`` (None: the one there is) ``count`` pairs (None: until nothing new is found), within the
-    limits and from the seed of ``run``. ``strategy`` None: ``outward`` near rows, else ``portfolio``. ``near``: the
-    path of a CSV file, or the name of a distribution, to stay near to. ``representatives``: how many. The table has
-    ``severity`` columns if asked for, or if they ``rank`` it: ``bits``, ``gap`` or ``distance``.
+    limits, from the seed and with the parameters of ``options``. ``strategy`` None: ``outward`` near rows, else
+    ``portfolio``. ``near``: the path of a CSV file, or the name of a distribution, to stay near to.
+    ``representatives``: how many. The table has ``severity`` columns if asked for, or if they ``rank`` it: ``bits``,
+    ``gap`` or ``distance``.
     """
 
     about: str | None
     count: int | None
-    run: Run
+    options: Options
     strategy: str | None
     near: str | None
     representatives: int
@@ -32,6 +33,11 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.rank == "distance" and self.near is None:
             raise ValueError("`rank` by distance needs rows to be `near` to")
+
+    @property
+    def run(self) -> Run:
+        """Its limits and its seed."""
+        return self.options.run
 
     @property
     def order(self) -> str | None:

@@ -7,7 +7,7 @@ A section is a frozen dataclass whose fields are :func:`option`; the engine that
 from fairdsl.options.declare import Declared, Section, declared, option
 from fairdsl.options.kinds import Kind
 from fairdsl.options.run import Run
-from fairdsl.options.settings import Given, Options, options_of, split_settings
+from fairdsl.options.settings import Given, Options, options_of, own_settings, split_settings
 
 __all__ = [
     "Declared",
@@ -19,5 +19,6 @@ __all__ = [
     "declared",
     "option",
     "options_of",
+    "own_settings",
     "split_settings",
 ]

@@ -16,6 +16,8 @@ __all__ = ["COMMANDS", "REPAIR_SECONDS", "Audit", "Compile", "Guarantee", "Prune
 
 #: The time limit of a repair where neither that nor effort is given.
 REPAIR_SECONDS = 600.0
+#: Aequitas's strategies that learn directions; the last one learns attributes, too.
+STEERED = ("semi-directed", "fully-directed")
 
 
 class Rank(Enum):
@@ -69,6 +71,25 @@ class Search(Section):
         unset="none",
         flag="--representatives",
     )
+    step: int = option(1, "How many units up or down Aequitas's strategies go in one attribute.", Whole(1))
+    init_prob: Fraction = option(
+        Fraction(1, 2), "The probability of a step down, in each attribute, that is learnt from.", Share()
+    )
+    delta_v: Fraction = option(
+        Fraction(1, 1000), "By how much a step changes the probability of its direction.", Share()
+    )
+    delta_pr: Fraction = option(
+        Fraction(1, 1000), "By how much a step changes the probability of its attribute.", Share()
+    )
+    draws: int = option(1000, "How many individuals each global phase of Aequitas's strategies draws.", Whole(1))
+    steps: int = option(1000, "How many steps they walk from each individual found in it.", Whole(1))
+
+    def inconsistent(self) -> tuple[Diagnostic, ...]:
+        """Parameters of strategies that are not followed."""
+        read = {"search.init_prob": STEERED, "search.delta_v": STEERED, "search.delta_pr": STEERED[1:]}
+        read |= dict.fromkeys(("search.step", "search.draws", "search.steps"), ("random", *STEERED))
+        wrong = [path for path in self.given if self.strategy not in read.get(path, (self.strategy,))]
+        return tuple(errors.needs(path, "search.strategy", f"`--strategy {read[path][-1]}`") for path in wrong)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,5 +208,5 @@ class Audit(Section):
     timeout: float = option(60.0, "Time limit in seconds.", Seconds(), flag="--timeout")
 
 
-#: The sections of commands, which are set by flags alone.
+#: The sections of commands; what has no flag is set by ``--set``.
 COMMANDS: tuple[type[Section], ...] = (Search, Compile, Repair, Guarantee, Prune, Audit)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "excludes",
+    "has_flag",
     "needs",
     "no_such_option",
     "no_such_section",
@@ -75,6 +76,11 @@ def _spelled(option: Declared) -> str:
     if option.section == "run":
         return f"write `{option.flag}` on the command line, `{option.name}=` in Python"
     return f"did you mean `{option.path}`?"
+
+
+def has_flag(path: str, flag: str) -> Diagnostic:
+    """An option that is written as a flag, and in no other way."""
+    return _unknown(f"`{path}` is not set by `--set`", f"write `{flag}`")
 
 
 def wrong_value(path: str, kind: Kind[Any], value: object) -> Diagnostic:

@@ -19,8 +19,8 @@ search`, `compile`, `repair` and `prune` themselves. This page is generated from
 prints the same, and `fairdsl explain smt.trust_milp` explains one of them.
 
 On the command line an option with a flag is written as the flag, every other one as `--set SECTION.NAME=VALUE`, as
-often as needed. In Python the options of a run and those of commands are keywords, and those of backends go by
-section:
+often as needed (of commands `search` alone has such ones). In Python the options of a run and those of commands are
+keywords, and those of backends go by section:
 
 ```python
 import fairdsl

@@ -11,7 +11,7 @@ from fairdsl.options import errors
 from fairdsl.options.declare import Section, declared
 from fairdsl.options.run import Run
 
-__all__ = ["Given", "Options", "options_of", "split_settings"]
+__all__ = ["Given", "Options", "options_of", "own_settings", "split_settings"]
 
 _Section = TypeVar("_Section", bound=Section)
 
@@ -48,21 +48,36 @@ def options_of(run: Run, given: Given | None, known: Mapping[str, type[Section]]
 
 def _section(name: str, values: Mapping[str, Any] | Section, known: Mapping[str, type[Section]]) -> Section:
     """One section, of the names that it has."""
+    kind = _kind(name, values, known)
+    if isinstance(values, Section):
+        if not isinstance(values, kind):
+            raise DiagnosticError(errors.other_section(name, kind.__name__, values))
+        return values
+    return kind.naming(values)
+
+
+def own_settings(texts: Iterable[str], section: type[Section]) -> dict[str, str]:
+    """What is set of the one section that a command has, by name. Raises DiagnosticError for names of others."""
+    given = split_settings(texts)
+    for name, values in given.items():
+        _kind(name, values, {section.section: section})
+    return given.get(section.section, {})
+
+
+def _kind(name: str, values: Mapping[str, Any] | Section, known: Mapping[str, type[Section]]) -> type[Section]:
+    """The section of this name, which has all that is set in it."""
     kind = known.get(name)
     all_sections: tuple[type[Section], ...] = (Run, *known.values())
     every = [each for section in all_sections for each in declared(section)]
     if kind is None:
         first = None if isinstance(values, Section) else next(iter(values), None)
         raise DiagnosticError(errors.no_such_section(name, first, every))
-    if isinstance(values, Section):
-        if not isinstance(values, kind):
-            raise DiagnosticError(errors.other_section(name, kind.__name__, values))
-        return values
     names = [each.name for each in declared(kind)]
-    unknown = [errors.no_such_option(name, each, every) for each in values if each not in names]
+    given = () if isinstance(values, Section) else values
+    unknown = [errors.no_such_option(name, each, every) for each in given if each not in names]
     if unknown:
         raise DiagnosticError(*unknown)
-    return kind.naming(values)
+    return kind
 
 
 def split_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -43,6 +43,41 @@ property fair {{
 }}
 """
 
+WALK = ["--strategy", "semi-directed", "--set"]
+
+
+def test_parameters_of_strategies_are_set_by_name(tmp_path: Path) -> None:
+    spec = tmp_path / "jobs.fair"
+    spec.write_text("fair 1\n" + SPEC.format(threshold=30), encoding="utf-8")
+
+    def searched(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, ["search", str(spec), "--count", "30", *arguments, "--json"])
+
+    runs = [searched(*WALK, f"search.draws={draws}") for draws in (3, 3, 300)]
+    evaluated = [json.loads(run.output)["evaluated"] for run in runs]
+    assert evaluated[0] == evaluated[1] != evaluated[2]
+    found = fairdsl.search(spec, count=30, strategy="semi-directed", draws=3)
+    assert found.evaluated == evaluated[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--set", "search.delta_v=.002"], "E0662", "says nothing without `search.strategy`"),
+        ([*WALK, "search.delta_pr=.002"], "E0662", "add `--strategy fully-directed`"),
+        ([*WALK, "search.delta_v=2"], "E0661", "takes a share from 0 to 100%"),
+        ([*WALK, "search.delta=1"], "E0660", "did you mean `search.delta_v`?"),
+        ([*WALK, "smt.trust_milp=yes"], "E0660", "there is no section"),
+        ([*WALK, "search.count=3"], "E0660", "write `--count`"),
+    ],
+)
+def test_what_cannot_be_set_of_a_search(arguments: list[str], code: str, said: str) -> None:
+    result = CliRunner().invoke(cli, ["search", str(HIRING), *arguments])
+    assert result.exit_code == 2
+    assert code in result.output
+    assert said in " ".join(result.output.split())
+
+
 RELAXED = """\
 fair 1
 domain Applicant { job : category { clerk, cook }   age : integer 18 .. 35 }

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
+from fairdsl.backends.contract import Budget
+from fairdsl.backends.search.evaluators import evaluator_of
+from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.hunt import Caught, Ending
 from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.backends.search.strategies.aequitas import walk
 from fairdsl.backends.search.strategies.fully_directed import Attributes
+from fairdsl.backends.search.strategies.random_walk import Undirected
 from fairdsl.backends.search.strategies.semi_directed import Directions
+from fairdsl.backends.search.strategy import Tried
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByHighest, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Relaxation, ScoreGap
+from fairdsl.options.commands import Search
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, model, problem, real, score
 from tests.search.hunting_tools import caught_by, pairs_of, unit_of
 
@@ -158,12 +166,51 @@ def test_in_a_large_domain_nothing_found_is_searched_until_the_time_is_up() -> N
 
 def test_directions_are_rewarded_for_what_they_lead_to() -> None:
     """The sign of the reward, which the authors' own script has the wrong way round for attributes."""
-    directions = Directions(3)
+    directions = Directions(3, Search())
     directions.learn(1, down=True, discriminatory=True)
     directions.learn(2, down=False, discriminatory=True)
     directions.learn(0, down=False, discriminatory=False)
-    assert directions.down_probability.tolist() == [0.501, 0.501, 0.499]
-    attributes = Attributes(2)
+    assert directions.down_probability == [0.501, 0.501, 0.499]
+    attributes = Attributes(2, Search())
     attributes.learn(0, down=True, discriminatory=True)
     assert attributes.probability[0] > 0.5 > attributes.probability[1]
-    assert attributes.probability.sum() == pytest.approx(1)
+    assert sum(attributes.probability) == pytest.approx(1)
+
+
+def walked(choice: type[Undirected], options: Search, batch: int, steps: int) -> list[tuple[float, ...]]:
+    """The rows of a walk on a band, of which so many are proposed at once."""
+    asked, people = line(5), band(5)
+    ground = Ground(asked, asked.question, evaluator_of(asked.model), Budget.of(60.0, options, seed=1))
+    ground.batch = batch
+    drawn = iter(np.random.default_rng(7).integers(0, 40, (10_000, 2)).astype(float))
+    ground.draw = lambda count: np.array([next(drawn) for _ in range(count)])  # type: ignore[method-assign]
+    going = walk("walk", ground, choice)
+    proposed, rows = next(going), list[tuple[float, ...]]()
+    while len(rows) < steps:
+        violating = np.array([(x, y) in people for x, y in proposed.rows.tolist()])
+        taken = len(violating) if proposed.until is None else proposed.until(violating)
+        rows.extend(map(tuple, proposed.rows[:taken].tolist()))
+        proposed = going.send(Tried(violating[:taken], 0))
+    return rows[:steps]
+
+
+@pytest.mark.parametrize("choice", [Undirected, Directions, Attributes])
+@pytest.mark.parametrize("delta", ["0.1%", "10%"])
+def test_a_walk_is_the_same_one_by_one_and_in_batches(choice: type[Undirected], delta: str) -> None:
+    options = Search.naming(
+        {"strategy": "fully-directed", "draws": 20, "steps": 300, "delta_v": delta, "delta_pr": delta}
+    )
+    alone = walked(choice, options, 1, 1500)
+    assert walked(choice, options, 256, 1500) == alone
+    assert len(set(alone)) > 100
+
+
+def test_the_parameters_of_a_walk_are_followed() -> None:
+    def moves(**given: Any) -> set[tuple[float, float]]:
+        options = Search.naming({"strategy": "fully-directed", "draws": 20, "steps": 300} | given)
+        rows = np.array(walked(Attributes, options, 64, 1500))
+        return {(x, y) for x, y in np.diff(rows, axis=0).tolist() if abs(x) + abs(y) <= 5}
+
+    assert moves() >= {(0, 1), (0, -1), (1, 0), (-1, 0)}
+    assert {(0, 3), (0, -3), (3, 0), (-3, 0)} <= moves(step=3)
+    assert not {(0, -1), (-1, 0)} & moves(init_prob="0", delta_v="0")

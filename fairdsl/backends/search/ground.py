@@ -24,6 +24,7 @@ from fairdsl.numerics.confidence import approximate_log_odds
 from fairdsl.numerics.evaluate import Around
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_below
+from fairdsl.options.commands import Search
 
 __all__ = ["DOUBT", "SETTLED", "Ground", "Measurement", "Pairs"]
 
@@ -64,13 +65,14 @@ class Ground:
     """One question, how its candidates are drawn and measured, and what was found of them so far.
 
     ``batch`` is how many candidates are best tried at once. ``given`` are the rows that finds shall be near to, if any.
+    ``options`` are those of the command, of which some are for single strategies.
     """
 
     def __init__(
         self, problem: Problem, pair: Pair, evaluator: Evaluator, budget: Budget, rows: FloatArray | None = None
     ) -> None:
         self.problem, self.pair = problem, pair
-        self._budget = budget
+        self._budget, self.options = budget, budget.options[Search]
         self.evaluator = Counted(evaluator)
         self.rng = np.random.default_rng(budget.seed)
         self.sampler = Sampler(problem.domain, pair.target, self.rng)

@@ -209,27 +209,31 @@ class _Run:
         keys = self._keys.of(space.canonical(rows))
         fresh = self._seen.new(keys)
         fresh = fresh[space.plausible(rows[fresh])]
-        found, gaps = self._confirm(rows[fresh], proposal.by, proposal.around and proposal.around.at(fresh))
+        judged, owners = self._judged(rows[fresh], proposal.around and proposal.around.at(fresh))
+        violating[fresh[owners[judged.status == Status.FOUND]]] = True
+        if len(fresh) < len(rows):  # seen before, or twice among these
+            again = Seen()
+            again.add(keys[violating])
+            violating = self._violating.contains(keys) | again.contains(keys)
+        if proposal.until is not None:
+            violating = violating[: proposal.until(violating)]
+            fresh = fresh[fresh < len(violating)]
+            judged, owners = judged.at(kept := owners < len(fresh)), owners[kept]
+        self._tried += len(fresh)
+        found, gaps = self._enter(rows[fresh], proposal.by, judged, owners)
         # Where members are sampled, another sample may find what this one did not.
         self._seen.add(keys[fresh] if space.complete else keys[fresh[found]])
         self._gaps.add(keys[fresh[gaps]][self._gaps.new(keys[fresh[gaps]])])
-        if len(fresh) < len(rows):
-            violating = self._violating.contains(keys)
-        violating[fresh[found]] = True
         self._violating.add(keys[fresh[found]])
         return Tried(violating, len(found))
 
-    def _confirm(self, rows: FloatArray, by: str, around: Around | None) -> tuple[IntArray, IntArray]:
-        """Enter the candidates that are found, replayed pair by pair until one is confirmed; these rows, and gaps."""
-        if not len(rows):
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        self._tried += len(rows)
+    def _judged(self, rows: FloatArray, around: Around | None) -> tuple[Judged, IntArray]:
+        """The candidates' pairs, replayed one by one until one is confirmed, and the rows that they are of."""
         measured = self.ground.measure(rows, around)
-        candidates = self.ground.promising(measured)
-        pairs = self.ground.pairs(measured, candidates)
-        if not len(pairs.owners):  # most steps of a walk, which tries one individual at a time
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        judged, owners = self._judge.best_of(pairs, self._budget)
+        return self._judge.best_of(self.ground.pairs(measured, self.ground.promising(measured)), self._budget)
+
+    def _enter(self, rows: FloatArray, by: str, judged: Judged, owners: IntArray) -> tuple[IntArray, IntArray]:
+        """Enter the candidates that are found; these rows, and gaps."""
         found = np.flatnonzero(judged.status == Status.FOUND)
         apart = np.flatnonzero((judged.status == Status.GAP) & ~np.isin(owners, owners[found]))
         if apart.size and self._gap is None:

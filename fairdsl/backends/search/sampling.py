@@ -106,20 +106,20 @@ class Column:
         Of numbers the next one below and above, of reals a hundredth of their range away; of a category each other
         value.
         """
-        if self.listed is None:
-            stride = 1.0 if self.whole else self._stride(values)
-            for sign in (-1.0, 1.0):
-                moved = self.settle(values + sign * stride)
+        if self.listed is None or self.ordered:
+            for by in (-1, 1):
+                moved = self.shifted(values, by)
                 yield np.where(moved != values, moved, np.nan)
             return
         places, size = self.places(values), len(self.listed)
-        if not self.ordered:
-            for step in range(1, size):
-                yield self.listed[(places + step) % size]
-            return
-        padded = np.concatenate([[np.nan], self.listed, [np.nan]])
-        yield padded[places]
-        yield padded[places + 2]
+        for step in range(1, size):
+            yield self.listed[(places + step) % size]
+
+    def shifted(self, values: FloatArray, by: int) -> FloatArray:
+        """So many numbers up, of reals so many hundredths of their range, and no farther than the end."""
+        if self.listed is not None:
+            return self.listed[np.clip(self.places(values) + by, 0, len(self.listed) - 1)]
+        return self.settle(values + by * (1.0 if self.whole else self._stride(values)))
 
     def _stride(self, values: FloatArray) -> FloatArray:
         """How far apart neighbouring reals are."""

@@ -23,17 +23,20 @@ __all__ = ["Proposal", "Proposing", "Strategy", "Tried"]
 class Proposal:
     """Candidates to try, [n, coordinates]; ``by`` is the strategy that a find is put down to.
 
-    ``around``: the candidates that they are neighbours of, where they are and that is known.
+    ``around``: the candidates that they are neighbours of, where they are and that is known. ``until`` hears which of
+    the rows violate, and says how many of them, from the first on, are tried in earnest: those behind were a guess at
+    what comes next, and do not count.
     """
 
     by: str
     rows: NDArray[np.float64]
     around: Around | None = None
+    until: Callable[[NDArray[np.bool_]], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of a proposal's rows: which violate, found before or now; ``new`` is how many were found now."""
+    """What became of the rows that count: which violate, found before or now; ``new`` is how many were found now."""
 
     violating: NDArray[np.bool_]  # [n]
     new: int

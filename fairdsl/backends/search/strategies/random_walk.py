@@ -5,11 +5,10 @@ Attribute and direction of a local step are drawn uniformly; nothing is learnt.
 
 from __future__ import annotations
 
-import numpy as np
-
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategies.aequitas import walk
 from fairdsl.backends.search.strategy import Proposing
+from fairdsl.options.commands import Search
 
 __all__ = ["Undirected", "random_walk"]
 
@@ -17,16 +16,16 @@ __all__ = ["Undirected", "random_walk"]
 class Undirected:
     """Everything is as likely as anything else."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, _: Search) -> None:
         self._count = count
 
-    def attribute(self, rng: np.random.Generator) -> int:
+    def attribute(self, number: float) -> int:
         """A place, uniformly."""
-        return int(rng.integers(0, self._count))
+        return int(number * self._count)
 
-    def down(self, place: int, rng: np.random.Generator) -> bool:
+    def down(self, place: int, number: float) -> bool:
         """Either way."""
-        return bool(rng.random() < 0.5)
+        return number < 0.5
 
     def learn(self, place: int, down: bool, discriminatory: bool) -> None:
         """Nothing."""
@@ -34,4 +33,4 @@ class Undirected:
 
 def random_walk(ground: Ground) -> Proposing:
     """Walk at random."""
-    return walk("random", ground, Undirected(len(ground.free)))
+    return walk("random", ground, Undirected)

@@ -85,7 +85,7 @@ _ALL = (
     Strategy(name="portfolio", about="effort goes to what pays: the default", run=_portfolio, expands=True),
     *_PARTS,
     Strategy(name="outward", about="from given rows, the nearest finds first", run=_outward, expands=True),
-    Strategy(name="random", about="Aequitas's random walk, one individual at a time", run=random_walk),
+    Strategy(name="random", about="Aequitas's random walk", run=random_walk),
     Strategy(name="semi-directed", about="Aequitas's walk that learns directions", run=semi_directed),
     Strategy(name="fully-directed", about="Aequitas's walk that learns attributes, too", run=fully_directed),
 )
@@ -128,7 +128,7 @@ def _outside(one: Brought) -> Strategy:
                 if rows.ndim != 2 or rows.shape[1] != len(columns) or np.isnan(rows).any():
                     raise ValueError(f"it proposes {rows.shape} numbers, not [n, {len(columns)}] of them")
                 settled = [column.settle(values) for column, values in zip(columns, rows.T, strict=True)]
-                tried = yield Proposal(by, np.column_stack(settled) if settled else rows)
+                tried = yield Proposal(by, np.column_stack(settled) if settled else rows, until=proposed.until)
                 proposed = proposing.send(tried)
 
     return replace(theirs, name=one.name, run=run, possible=possible, expands=False, steady=False)
