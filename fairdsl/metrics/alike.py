@@ -48,6 +48,8 @@ class Together:
 
     #: Who: those that are asked about, and whose units have just these.
     condition: Predicate
+    #: Which units these are, of those who are not asked about too.
+    units: Predicate
     groups: tuple[tuple[Assignment, ...], ...]
 
 
@@ -69,11 +71,12 @@ def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
     found = []
     for way in ways:
         parts = [part if inside else Not(part) for part, inside in zip(each, way, strict=True)]
-        condition = asked if alone else conjoin(asked, *parts)
+        units = asked if alone else conjoin(*parts)
+        condition = conjoin(asked, units) if not alone else asked
         groups = components(np.array(way, dtype=bool), listed.pairs)
         if any(way) and condition != FALSE:
             chosen = tuple(tuple(assignments[number] for number in group.tolist()) for group in groups)
-            found.append(Together(condition=condition, groups=chosen))
+            found.append(Together(condition=condition, units=units, groups=chosen))
     return found
 
 

@@ -15,10 +15,12 @@ from fairdsl.ir.population import Network, Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.cohorts import Cohort
 from fairdsl.metrics.joint import Bounds, columns_of
+from fairdsl.metrics.sampling import USUAL
 from fairdsl.metrics.tables import Tables, share_of, tables_of
 from fairdsl.numerics.cells import place_of
+from fairdsl.verdict import Known
 
-__all__ = ["estimated"]
+__all__ = ["estimated", "sampled_share"]
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -111,12 +113,36 @@ class _About:
 
 
 def _rate(cohort: Cohort, bound: Fraction, share: Fraction) -> Bounds:
-    """h / (h + m), with the frequencies of hits and misses among ``share`` of all within ``bound``."""
+    """The rate of a cohort, whose frequencies are those among ``share`` of all."""
     fewest, most = (end / share for end in cohort.hits)
     if cohort.whole is None:
         least, highest = (end / share for end in cohort.misses)
     else:
         least, highest = cohort.whole[0] / share - most, cohort.whole[1] / share - fewest
-    low, high = max(_ZERO, fewest - bound), most + bound
-    few, many = max(_ZERO, least - bound), highest + bound
+    return _quotient((fewest, most), (least, highest), bound)
+
+
+def _quotient(hits: tuple[Fraction, Fraction], misses: tuple[Fraction, Fraction], bound: Fraction) -> Bounds:
+    """h / (h + m), with the frequencies of hits and misses within ``bound``."""
+    low, high = max(_ZERO, hits[0] - bound), hits[1] + bound
+    few, many = max(_ZERO, misses[0] - bound), misses[1] + bound
     return Bounds(low=low / (low + many) if low else _ZERO, high=min(_ONE, high / (high + few)) if high else _ZERO)
+
+
+def sampled_share(network: Network, known: Known, confidence: Fraction = USUAL) -> tuple[Fraction, Fraction] | None:
+    """An interval that contains the fair share in the population that the rows of a distribution were drawn from.
+
+    ``known`` are probabilities under the distribution, whose structure is taken to be right. None where the
+    distribution was not counted in rows, or no bound is known.
+    """
+    tables = tables_of(network, label=False)
+    if tables is None:
+        return None
+    miss = 1 - confidence
+    joined = tables.bound_of_joined({}, miss=miss, events=2) if tables.joined(()) else None
+    bound = tables.bound({}, miss=miss, events=2) if joined is None else joined
+    if bound is None:
+        return None
+    fair, unfair, open_ = Fraction(known.fair), Fraction(known.unfair), Fraction(known.undecided + known.unsure)
+    found = _quotient((fair, fair + open_), (unfair, unfair + open_), bound)
+    return found.low, found.high

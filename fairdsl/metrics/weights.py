@@ -29,35 +29,39 @@ def unlisted(network: Network, attributes: int) -> Attribute | None:
     return None
 
 
-def weights_of(network: Network, people: NDArray[np.float64]) -> NDArray[Any]:
-    """Whole numbers [n] in proportion to the probabilities of individuals [n, attributes], all of whose values are
-    listed: a label is summed over.
+def weights_of(network: Network, people: NDArray[np.float64]) -> tuple[NDArray[Any], int]:
+    """The probabilities of individuals [n, attributes], all of whose values are listed, as whole numbers [n] over one
+    denominator: a label is summed over.
     """
     attributes = people.shape[1]
     cells = {column: places(people[:, column], network.cells[column]) for column in range(attributes)}
     inside = np.logical_and.reduce([found >= 0 for found in cells.values()])
     known = {column: np.maximum(found, 0) for column, found in cells.items()}
     shared = np.array([1 if some else 0 for some in inside.tolist()], dtype=object)
+    over = 1
     for column in range(attributes):
-        shared = shared * _within(network, column, known[column])
+        part, whole = _within(network, column, known[column])
+        shared, over = shared * part, over * whole
     behind = range(attributes, len(network.columns))
     if not any(parent in behind for factor in network.factors for parent in factor.parents):
         for column in range(attributes):
-            shared = shared * _rows(network, network.factor_of(column), known)
-        return shared
+            part, whole = _rows(network, network.factor_of(column), known)
+            shared, over = shared * part, over * whole
+        return shared, over
     (label,) = behind
     total = np.zeros(len(people), dtype=object)
     # What is made whole is made so alike for every value of the label.
     for value in range(len(network.cells[label])):
         here = {**known, label: np.full(len(people), value, dtype=np.int64)}
-        mass = shared
+        mass, denominator = shared, over
         for factor in network.factors:
-            mass = mass * _rows(network, factor, here)
+            part, whole = _rows(network, factor, here)
+            mass, denominator = mass * part, denominator * whole
         total = total + mass
-    return total
+    return total, denominator
 
 
-def _rows(network: Network, factor: Factor, cells: Mapping[int, Integers]) -> NDArray[Any]:
+def _rows(network: Network, factor: Factor, cells: Mapping[int, Integers]) -> tuple[NDArray[Any], int]:
     """The probability of each one's cell given those of its parents, over one denominator for the whole table."""
     columns = (*factor.parents, factor.column)
     sizes = tuple(len(network.cells[column]) for column in columns)
@@ -69,10 +73,10 @@ def _rows(network: Network, factor: Factor, cells: Mapping[int, Integers]) -> ND
     for *parents, own in zip(*(part.tolist() for part in np.unravel_index(distinct, sizes)), strict=True):
         row = factor.rows.get(tuple(parents))
         found.append(0 if row is None or isinstance(row, Normal) else int(row[own] * whole))
-    return np.array(found, dtype=object)[where]
+    return np.array(found, dtype=object)[where], whole
 
 
-def _within(network: Network, column: int, cells: Integers) -> NDArray[Any]:
+def _within(network: Network, column: int, cells: Integers) -> tuple[NDArray[Any], int]:
     """The part of its cell that each one's value is, over one denominator for the column."""
     values = network.columns[column].values or ()
     counts = [
@@ -80,4 +84,4 @@ def _within(network: Network, column: int, cells: Integers) -> NDArray[Any]:
         for cell in network.cells[column]
     ]
     whole = lcm(*counts)
-    return np.array([whole // count for count in counts], dtype=object)[cells]
+    return np.array([whole // count for count in counts], dtype=object)[cells], whole

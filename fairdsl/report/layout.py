@@ -15,7 +15,7 @@ from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Repor
 from fairdsl.report.people import ListedAttribute, ListedDomain
 from fairdsl.report.row_lines import row_lines
 from fairdsl.report.sentences import plain
-from fairdsl.report.share_words import float32_share, share
+from fairdsl.report.share_words import float32_share, people_lines, share
 from fairdsl.report.sheet import (
     Block,
     DemandSheet,
@@ -240,6 +240,8 @@ def _because(demand: DemandReport) -> Iterator[Block]:
             yield Note("beyond", (beyond_rows(demand.estimate),))
         else:
             yield Note("estimate", (estimated(demand.estimate, demand),))
+    if demand.shares is not None:
+        yield from _notes(people_lines(demand.shares, demand.of_fair_share))
     if demand.refusals:
         yield Findings(demand.refusals)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.verdict import Shares
 
-__all__ = ["float32_share", "share"]
+__all__ = ["float32_share", "people_lines", "share"]
 
 
 def share(shares: Shares) -> list[tuple[str, str]]:
@@ -38,6 +39,24 @@ def _beside(shares: Shares) -> str:
 def float32_share(certified: Fraction, total: int | None) -> str:
     """What is certified for the deployed file too, as an amount like the other shares."""
     return f"{'certified':<10} {_amount(certified, Towards.DOWN, total)}"
+
+
+def people_lines(shares: Shares, of_fair_share: bool) -> Iterator[tuple[str, str]]:
+    """Headings and sentences: what a share of people says of whom rows were drawn from, and the share of the domain."""
+    if shares.sampling is not None and shares.confidence is not None:
+        level = shown(shares.confidence, percent=True)
+        yield "sampling", f"{_between(shares.sampling, of_fair_share)} in the population, with {level} confidence"
+    if shares.of_domain is not None:
+        yield "domain", f"{_between(shares.of_domain, of_fair_share)} of all units of the domain, each counted alike"
+
+
+def _between(ends: tuple[Fraction, Fraction], of_fair_share: bool) -> str:
+    """Of the fair share, or of its complement where that is asked for."""
+    low, high = ends if of_fair_share else (1 - ends[1], 1 - ends[0])
+    if low == high:
+        return shown(low, percent=True)
+    towards = Towards.DOWN, Towards.UP
+    return " to ".join(shown(end, percent=True, towards=to) for end, to in zip((low, high), towards, strict=True))
 
 
 def _amount(value: Fraction, towards: Towards, total: int | None) -> str:

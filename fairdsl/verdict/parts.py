@@ -38,6 +38,14 @@ class Known:
         """How many may be in question."""
         return self.fair + self.unfair + self.undecided + self.unsure
 
+    @property
+    def ends(self) -> tuple[Fraction, Fraction] | None:
+        """Between which two numbers the fair share lies; None where there may be none, or nothing is known of it."""
+        if not self.possible:
+            return None
+        parts = self.parts()
+        return None if parts.undecided == 1 else (parts.certified, 1 - parts.falsified)
+
     def parts(self) -> Parts:
         """``certified <= fair share <= 1 - falsified``, whichever of the unsure and undecided units are in question.
 

@@ -232,6 +232,12 @@ class Shares(_NoTruthValue):
     float32_certified: Lower | None = None
     #: What a random sample says.
     estimate: Estimate | None = None
+    #: Under a distribution that was counted in rows: an interval for the fair share of whom the rows were drawn from.
+    sampling: Ends | None = None
+    #: With which probability it contains that share.
+    confidence: Fraction | None = None
+    #: Under a distribution: the fair share of the whole domain, each unit counted alike, between two bounds.
+    of_domain: Ends | None = None
     #: Where it fails, the heaviest first.
     regions: tuple[Region, ...] = ()
     #: Of rows of a table, the fair share by everybody who decides them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import log, sqrt
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,8 @@ def test_boxes_come_to_what_counting_does(asks: Problem) -> None:
     assert isinstance(found, Shares)
     assert (found.certified, found.falsified) == (counted.certified, counted.falsified)
     assert found.vacuous == counted.vacuous
-    first = _Share(asks).verdict(None)
+    assert found.of_domain == counted.of_domain
+    first = _Share(asks).verdict(None, None)
     if isinstance(first, Shares):
         assert first.certified <= counted.certified
         assert first.falsified <= counted.falsified
@@ -129,24 +131,26 @@ def share(folder: Path, text: str, backend: str) -> Shares:
 
 @pytest.mark.parametrize("backend", ["enumerate", "rates"])
 @pytest.mark.parametrize(
-    ("where", "clause", "under", "fair", "vacuous"),
+    ("where", "clause", "under", "fair", "vacuous", "of_domain"),
     [
-        ("", "", "people", "141/200", 0),
-        ("", AMONG, "people", "22/31", 0),
-        ("", AMONG, "alike", "3/4", 0),
+        ("", "", "people", "141/200", 0, "2/3"),
+        ("", AMONG, "people", "22/31", 0, "3/4"),
+        ("", AMONG, "alike", "3/4", 0, "3/4"),
         # Of everybody 3/20, whose unit has nobody else, are not in question: 137/160 of all is 113/136 of the others.
-        (APART, "", "people", "113/136", "3/20"),
-        (APART, "", "alike", "3/4", "1/5"),
-        (APART, AMONG, "people", "1", "2/7"),
-        (APART, AMONG, "alike", "1", "1/3"),
+        (APART, "", "people", "113/136", "3/20", "3/4"),
+        (APART, "", "alike", "3/4", "1/5", "3/4"),
+        (APART, AMONG, "people", "1", "2/7", "1"),
+        (APART, AMONG, "alike", "1", "1/3", "1"),
     ],
 )
 def test_a_reference_value(
-    tmp_path: Path, backend: str, where: str, clause: str, under: str, fair: str, vacuous: str
+    tmp_path: Path, backend: str, where: str, clause: str, under: str, fair: str, vacuous: str, of_domain: str
 ) -> None:
     text = R1.replace("WHERE", where).replace("CLAUSE", clause).replace("under people", f"under {under}")
     found = share(tmp_path, text, backend)
     assert (found.certified, found.vacuous) == (Fraction(fair), Fraction(vacuous))
+    assert found.of_domain == (Fraction(of_domain), Fraction(of_domain))
+    assert found.sampling is None  # nothing was counted
 
 
 def test_what_differs_is_taken_apart_where_it_ties_columns_together(
@@ -201,7 +205,15 @@ def test_several_attributes_that_differ(tmp_path: Path) -> None:
     ]
     (tmp_path / "rows.csv").write_text("\n".join(["sex,race,job", *lines]) + "\n")
     for backend in ("enumerate", "rates"):
-        assert share(tmp_path, R4, backend).certified == Fraction(119, 240)
+        found = share(tmp_path, R4, backend)
+        assert found.certified == Fraction(119, 240)
+        assert found.of_domain == (Fraction(1, 2), Fraction(1, 2))
+        # Hoeffding's bound for two events in 240 rows; the two events are everybody.
+        assert found.sampling is not None
+        assert [float(end) for end in found.sampling] == pytest.approx(
+            [119 / 240 - sqrt(log(80) / 480), 119 / 240 + sqrt(log(80) / 480)]
+        )
+        assert found.confidence == Fraction(95, 100)
         each = R4.replace("differ in any", "differ in each")
         assert share(tmp_path, each, backend).certified == Fraction(119, 240)
 

@@ -6,7 +6,9 @@ made fast enough for millions of individuals.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,8 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Network, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, WorstPair
+from fairdsl.metrics.estimated import sampled_share
+from fairdsl.metrics.sampling import USUAL
 from fairdsl.metrics.weights import weights_of
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, narrow
@@ -217,37 +221,41 @@ def _shares(
     weights = None
     if population is not None:
         everybody = np.flatnonzero(counted)
-        weights = weights_of(population, census.grid.points(everybody))
+        weights, over = weights_of(population, census.grid.points(everybody))
 
     def units(individuals: NDArray[np.bool_]) -> NDArray[np.bool_]:
         differ = asked.pair.differ
         return individuals if asked.of_individuals else np.asarray(individuals.any(axis=differ), dtype=np.bool_)
 
-    def amount(some: NDArray[np.bool_]) -> int:
+    def amount(some: NDArray[np.bool_]) -> Fraction | int:
         if weights is None:
             return int(some.sum())
         if not asked.of_individuals:
             some = np.broadcast_to(np.expand_dims(some, asked.pair.differ), counted.shape)
-        return int(weights[some.reshape(-1)[everybody]].sum())
+        return Fraction(int(weights[some.reshape(-1)[everybody]].sum()), over)
 
     present = units(counted)
     unfair, paired = units(marks.violating), units(marks.paired)
     gap = unfair ^ units(filed) if filed is not None else np.zeros_like(unfair)
     open_units = (units(marks.undecided) & ~unfair) | gap
-    known = Known(
-        fair=amount(present & paired & ~unfair & ~open_units),
-        unfair=amount(unfair & ~gap),
-        undecided=amount(open_units),
-        vacuous=amount(present & ~paired & ~open_units),
-    )
-    if not census.masked:
-        known = Known(fair=0, unfair=0, undecided=1)
+
+    def of(measure: Callable[[NDArray[np.bool_]], Fraction | int]) -> Known:
+        return Known(
+            fair=measure(present & paired & ~unfair & ~open_units),
+            unfair=measure(unfair & ~gap),
+            undecided=measure(open_units),
+            vacuous=measure(present & ~paired & ~open_units),
+        )
+
+    known = of(amount) if census.masked else Known(fair=0, unfair=0, undecided=1)
     if not known.possible:  # those in question have no mass
         return Vacuous(evidence=evidence)
     reason = None
     if known.undecided:
         reason = Reason.NUMERIC_GAP if gap.any() else Reason.INCOMPLETE if census.complete else Reason.TIMEOUT
     parts = known.parts()
+    sampling = None if population is None or not census.masked else sampled_share(population, known)
+    alike = None if population is None or not census.masked else of(lambda some: int(some.sum())).ends
     return Shares(
         certified=parts.certified,
         falsified=parts.falsified,
@@ -260,6 +268,9 @@ def _shares(
         breaches=chosen.agreeing,
         total=int(known.possible) if census.masked and population is None else None,
         reason=reason,
+        sampling=sampling,
+        confidence=None if sampling is None else USUAL,
+        of_domain=alike,
     )
 
 

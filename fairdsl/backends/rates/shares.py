@@ -25,12 +25,14 @@ from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Or, Relation, Variable, conjoin
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Layer, Model
-from fairdsl.ir.population import Network, Normal
+from fairdsl.ir.population import Factor, Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import PairUnder, Quantity, SameDecision
 from fairdsl.metrics.alike import Assignment, Fairly, Together, together
+from fairdsl.metrics.estimated import sampled_share
 from fairdsl.metrics.joint import Bounds, Key
-from fairdsl.metrics.subject import Subject, looked_at, single_events, without_idle
+from fairdsl.metrics.sampling import USUAL
+from fairdsl.metrics.subject import Subject, looked_at, single_events, uniform_on, without_idle
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous
 
 __all__ = ["answering_share", "refusal_of_share", "shares_of"]
@@ -39,6 +41,8 @@ __all__ = ["answering_share", "refusal_of_share", "shares_of"]
 _ASSIGNMENTS, _INPUTS, _WIDTH = 16, 1 << 10, 1 << 22
 #: Seconds between two looks at the share.
 _PAUSE = 0.5
+#: The share of the domain has one part in so many of the time, and so many seconds at least.
+_BESIDE, _LEAST = 4, 1.0
 
 
 def refusal_of_share(problem: Problem) -> Refusal | None:
@@ -127,9 +131,12 @@ class _Case:
     groups: tuple[tuple[Assignment, ...], ...] = ()
 
 
-def shares_of(problem: Problem) -> list[_Case]:
-    """All individuals that are asked about, by whom they are compared with, of a problem that is not refused."""
-    question, network = problem.question, problem.population
+def shares_of(problem: Problem, alike: Network | None = None) -> list[_Case]:
+    """All individuals that are asked about, by whom they are compared with, of a problem that is not refused.
+
+    Under ``alike``, by which all people are as frequent as each other, units are counted: each has as many over it.
+    """
+    question, network = problem.question, alike or problem.population
     assert isinstance(question, PairUnder), "checked by the offer"
     assert isinstance(network, Network), "checked by the offer"
     found = together(problem, question.pair, _ASSIGNMENTS)
@@ -138,7 +145,8 @@ def shares_of(problem: Problem) -> list[_Case]:
     model = without_idle(replace(problem.model, favourable=0, beside=frozenset()))
     cases = []
     for each in found:
-        subject = Subject(network=network, model=model, condition=each.condition, keys=())
+        condition = each.condition if alike is None else each.units
+        subject = Subject(network=network, model=model, condition=condition, keys=())
         if not each.groups:
             cases.append(_Case(False, (_of_some_column(replace(subject, model=_constant(model))),)))
         elif only_decides(model) or _is_bounded(subject):
@@ -184,11 +192,12 @@ class _Weighed:
 class _Share:
     """The share so far."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, alike: Network | None = None) -> None:
         self._problem = problem
-        self._cases = [
-            _Weighed(case, tuple(Narrowing(each, case.groups) for each in case.subjects)) for case in shares_of(problem)
-        ]
+        cases = shares_of(problem, alike)
+        self._cases = [_Weighed(case, tuple(Narrowing(each, case.groups) for each in case.subjects)) for case in cases]
+        #: Seconds of cutting so far.
+        self.spent = 0.0
 
     @property
     def covers(self) -> Iterator[Narrowing]:
@@ -202,13 +211,14 @@ class _Share:
 
     def improve(self, budget: Budget) -> bool:
         """A while of cutting, by turns; whether there is anything to be cut, and room for it."""
-        until = now() + _PAUSE
-        while now() < until and not budget.exhausted:
+        began = now()
+        while now() < began + _PAUSE and not budget.exhausted:
             waiting = [cover for cover in self.covers if not (cover.finished or cover.full)]
             if not waiting:
                 return False
             for cover in waiting:
                 cover.improve()
+        self.spent += now() - began
         return True
 
     def known(self) -> Known:
@@ -228,8 +238,8 @@ class _Share:
             undecided += max(Fraction(0), whole.high - least - surely)
         return Known(fair=fair, unfair=unfair, undecided=undecided, vacuous=vacuous)
 
-    def verdict(self, reason: Reason | None) -> Shares | Vacuous | Unknown:
-        """What is known by now."""
+    def verdict(self, reason: Reason | None, domain: _Share | None) -> Shares | Vacuous | Unknown:
+        """What is known by now, with the share of the domain beside it."""
         boxes = sum(cover.boxes for cover in self.covers)
         people = sum(cover.individuals for cover in self.covers)
         alone = f", and of {people:,} combinations of values one by one" if people else ""
@@ -237,6 +247,8 @@ class _Share:
         known = self.known()
         if not known.possible:
             return Vacuous(evidence=evidence)
+        assert isinstance(self._problem.population, Network), "checked by the offer"
+        sampling = sampled_share(self._problem.population, known)
         parts = known.parts()
         return Shares(
             certified=parts.certified,
@@ -247,7 +259,24 @@ class _Share:
             unit=self._problem.unit_in_words,
             evidence=evidence,
             reason=reason if parts.undecided else None,
+            sampling=sampling,
+            confidence=None if sampling is None else USUAL,
+            of_domain=None if domain is None else domain.known().ends,
         )
+
+
+def _of_domain(problem: Problem) -> _Share | None:
+    """The share of the whole domain, each unit counted alike; None where nobody is as frequent as all others."""
+    attributes = problem.domain.attributes
+    if any(each.present is not None for each in attributes):
+        return None
+    try:
+        drawn = [uniform_on(each) for each in attributes]
+    except ValueError:  # there is no end to the values
+        return None
+    factors = tuple(Factor(column=at, parents=(), rows={(): row}) for at, (_, row) in enumerate(drawn))
+    cells = tuple(cells for cells, _ in drawn)
+    return _Share(problem, Network(name="domain", columns=attributes, cells=cells, factors=factors))
 
 
 def _summed(by_key: Mapping[Key, Bounds]) -> Bounds:
@@ -256,15 +285,20 @@ def _summed(by_key: Mapping[Key, Bounds]) -> Bounds:
 
 
 def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
-    """The share, exactly or between bounds that decide all that is asked; wider where a budget ends first."""
-    share = _Share(problem)
+    """The share, exactly or between bounds that decide all that is asked; wider where a budget ends first.
+
+    The share of the domain beside it has a part of the time.
+    """
+    share, domain = _Share(problem), _of_domain(problem)
     while not share.finished:
         going = share.improve(budget)
         if share.finished:
             break
         if not going:
-            return share.verdict(Reason.MEMORY_OUT)
-        verdict = share.verdict(Reason.TIMEOUT)
+            return share.verdict(Reason.MEMORY_OUT, domain)
+        if domain is not None and domain.spent * _BESIDE < share.spent:
+            domain.improve(budget)
+        verdict = share.verdict(Reason.TIMEOUT, domain)
         facts.so_far = verdict
         if facts.decided_by(verdict):
             return replace(verdict, reason=Reason.INCOMPLETE) if isinstance(verdict, Shares) else verdict
@@ -272,4 +306,9 @@ def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Ob
             observer.progress("rates", None, f"{float(verdict.undecided):.4g} undecided")
         if budget.exhausted:
             budget = yield verdict
-    return share.verdict(Reason.INCOMPLETE)
+    facts.so_far = share.verdict(Reason.INCOMPLETE, domain)
+    if domain is not None:
+        until = now() + max(_LEAST, share.spent / _BESIDE) - domain.spent
+        while now() < until and not budget.exhausted and domain.improve(budget):
+            pass
+    return share.verdict(Reason.INCOMPLETE, domain)
