@@ -9,7 +9,7 @@ from operator import mul
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Affine, Network
-from fairdsl_verify.question import MAYBE, Box, Question, exact, items, place_of, side_of
+from fairdsl_verify.question import MAYBE, Box, Model, exact, items, place_of, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -22,7 +22,7 @@ class Integers:
     less its threshold has the sign of the last Z. A layer is kept by rows and by columns.
     """
 
-    def __init__(self, question: Question, network: Network) -> None:
+    def __init__(self, question: Model, network: Network) -> None:
         if question.of != (of := "probability" if network.sigmoid else "score"):
             reject(f"the file computes a {of}, and the question takes it for a {question.of}")
         if len(question.reads) != len(network.first.weight[0]):
@@ -33,6 +33,8 @@ class Integers:
             layers[-1] = Affine(last.weight, [last.bias[0] - question.threshold])
         #: Whether a score of exactly the threshold is on the lower side.
         self.zero_is_low = question.relation in (">", "<=")
+        #: Whether the question's decision is the one above the threshold.
+        self.upward = question.relation in (">", ">=")
         origin, steps, tables = self._first(question, layers[0])
         rows = [origin, *(step or [] for step in steps), *(row for table in tables for row in table or [])]
         scale = lcm(*(value.denominator for row in rows for value in row))
@@ -61,7 +63,7 @@ class Integers:
 
     @staticmethod
     def _first(
-        question: Question, first: Affine
+        question: Model, first: Affine
     ) -> tuple[list[Fraction], list[list[Fraction] | None], list[list[list[Fraction]] | None]]:
         """What the first layer is at no position, and what each attribute adds: a step a position, or a table."""
         origin, count = list(first.bias), len(question.attributes)

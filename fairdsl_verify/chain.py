@@ -38,7 +38,6 @@ class Network:
 
     first: Affine
     above: list[Affine]
-    sha256: str
     sigmoid: bool
 
 
@@ -71,7 +70,7 @@ def network_of(graph: Graph) -> Network:
     if name != graph.outputs[0] or current is None or len(current.weight) != 1:
         reject("the model does not end in one score after an affine map")
     layers = [*closed, current]
-    return Network(layers[0], layers[1:], graph.sha256, sigmoid)
+    return Network(layers[0], layers[1:], sigmoid)
 
 
 def _affine(

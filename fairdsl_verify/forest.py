@@ -17,7 +17,7 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph, Node, dyadic, tensor
-from fairdsl_verify.question import MAYBE, Box, Question, exact, items, place_of, side_of
+from fairdsl_verify.question import MAYBE, Box, Model, exact, items, place_of, side_of
 
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
@@ -100,15 +100,17 @@ class Sum:
 class Forest:
     """The ensemble that a question and a model's file come to: the sum less what it is compared with."""
 
-    def __init__(self, question: Question, graph: Graph) -> None:
+    def __init__(self, question: Model, graph: Graph) -> None:
         node = next(each for each in graph.nodes if each.domain == "ai.onnx.ml")
         if _back(graph, node.inputs[0], 1) != graph.input or _back(graph, graph.outputs[0], 7) != node.outputs[0]:
             reject("the model is more than trees: between its input, them and its first output stands something else")
         if node.op == "TreeEnsembleClassifier":
-            self.zero_is_low, constant = True, -_threshold_of_label(node, question)
+            labels, threshold = _labels_of(node, question)
+            self.zero_is_low, constant, self.upward = True, -threshold, labels[1] == question.threshold
             lists = {name: _listed(node, f"class_{name}") for name in _VOTES}
         elif node.op == "TreeEnsembleRegressor":
             self.zero_is_low, constant = question.relation in (">", "<="), -_threshold_of_score(node, question)
+            self.upward = question.relation in (">", ">=")
             lists = {name: _listed(node, f"target_{name}") for name in _VOTES}
         else:
             reject(f"this program does not know the operator `{node.op}`")
@@ -196,8 +198,8 @@ def _back(graph: Graph, name: str, kind: int) -> str:
     return name
 
 
-def _threshold_of_label(node: Node, question: Question) -> Fraction:
-    """What the sum has to exceed for the second class; the question asks for one of the two labels."""
+def _labels_of(node: Node, question: Model) -> tuple[list[int | str], Fraction]:
+    """The two labels, and what the sum has to exceed for the second one; the question asks for one of them."""
     _text(node, "post_transform", "NONE")  # the label is chosen before
     labels = [*_listed(node, "classlabels_int64s"), *_listed(node, "classlabels_strings")]
     if question.of != "label" or len(set(labels)) != 2 or len(labels) != 2 or question.threshold not in labels:
@@ -206,10 +208,10 @@ def _threshold_of_label(node: Node, question: Question) -> Fraction:
     base = _listed(node, "base_values")
     if len(base) > 1:
         reject("the trees have several base values")
-    return Fraction(0 if any(weight < 0 for weight in weights) else 1, 2) - sum(base, Fraction(0))
+    return labels, Fraction(0 if any(weight < 0 for weight in weights) else 1, 2) - sum(base, Fraction(0))
 
 
-def _threshold_of_score(node: Node, question: Question) -> Fraction:
+def _threshold_of_score(node: Node, question: Model) -> Fraction:
     base = _listed(node, "base_values")
     if question.of != "score" or node.integer("n_targets", 1) != 1 or len(base) > 1:
         reject("the file's trees compute one score, and the question asks for a label, or they compute several")
@@ -241,7 +243,7 @@ def _listed(node: Node, name: str, *, keep: bool = False) -> list[Any]:
 class _Nodes:
     """The lists of nodes and votes; each tree's first node is its root, and each leaf votes once, for one entry."""
 
-    def __init__(self, node: Node, question: Question, votes: dict[str, list[Any]]) -> None:
+    def __init__(self, node: Node, question: Model, votes: dict[str, list[Any]]) -> None:
         lists = [_listed(node, f"nodes_{name}") for name in _NODES]
         if len({len(each) for each in lists}) != 1 or len({len(each) for each in votes.values()}) != 1:
             reject("the trees' lists are of different lengths")
@@ -288,7 +290,7 @@ class _Nodes:
 class _Column:
     """A column that trees test: what it is of one attribute."""
 
-    def __init__(self, question: Question, read: dict[str, Any]) -> None:
+    def __init__(self, question: Model, read: dict[str, Any]) -> None:
         terms, tables = items(read["terms"], "`terms`"), items(read["tables"], "`tables`")
         if len(terms) + len(tables) > 1:
             reject("a column of the trees is read off several attributes")

@@ -6,7 +6,6 @@ that callers may replace, operators of other domains, attributes and fields that
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Sequence
 from fractions import Fraction
@@ -190,4 +189,3 @@ class Graph:
         made = [name for node in self.nodes for name in node.outputs]
         if len({*made, *inputs, *self.constants}) != len(made) + 1 + len(self.constants):
             reject("a tensor is made twice")
-        self.sha256 = hashlib.sha256(content).hexdigest()

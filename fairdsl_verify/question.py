@@ -19,10 +19,18 @@ MOST_ASSIGNMENTS = 4096
 NO, MAYBE, YES = 0, 1, 2
 
 
-def _whole(value: Any, what: str) -> int:
+def whole(value: Any, what: str) -> int:
+    """A whole number of the question."""
     if type(value) is not int:
         reject(f"{what} is not a whole number")
     return int(value)
+
+
+def digits(text: str) -> int:
+    """A whole number of a line."""
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        reject(f"{text!r} is not a number of a line")
+    return int(text)
 
 
 def exact(value: Any, what: str) -> Fraction:
@@ -183,7 +191,7 @@ class Condition:
 
 def place_of(term: list[Any], attributes: Sequence[Attribute]) -> int:
     """Which attribute a pair begins with."""
-    place = _whole(term[0] if len(term) == 2 else None, "the place of an attribute")
+    place = whole(term[0] if len(term) == 2 else None, "the place of an attribute")
     if not 0 <= place < len(attributes):
         reject("a condition is about an attribute that there is not")
     return place
@@ -208,43 +216,16 @@ def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
     return NO if high < 0 or (high == 0 and zero_is_low) else MAYBE
 
 
-class Question:
-    """All that the proof is about."""
+class Model:
+    """Who there is, what the model reads of them, and when it decides how: what all questions say."""
 
-    def __init__(self, data: Any) -> None:
-        known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
-        found = keys(data, (*known, "asks", "claims"), "the question")
-        if found["format"] != FORMAT:
-            reject(f"it is of the format {found['format']!r}; this program reads {FORMAT}")
+    def __init__(self, found: dict[str, Any]) -> None:
         self.attributes = [Attribute(item) for item in items(found["attributes"], "`attributes`")]
-        count = len(self.attributes)
-        self.differ = [_whole(place, "`differ`") for place in items(found["differ"], "`differ`")]
-        if len(set(self.differ)) != len(self.differ) or not all(0 <= place < count for place in self.differ):
-            reject("`differ` names an attribute twice, or one that there is not")
-        if any(self.attributes[place].real for place in self.differ):
-            reject("a real attribute differs: this format has no proofs of that")
-        self.shared = [place for place in range(count) if place not in self.differ]
-        if prod(self.attributes[place].size for place in self.differ) > MOST_ASSIGNMENTS:
-            reject("what differs has too many values together")
-        #: The assignments of what differs, by positions.
-        self.assignments = list(product(*(range(self.attributes[place].size) for place in self.differ)))
-        self.each = found["mode"] == "each"
-        if found["mode"] not in ("any", "each"):
-            reject("`mode` is neither `any` nor `each`")
-        self.where, self.target = (Condition(found[key], self.attributes) for key in ("where", "target"))
+        #: Places of attributes that differ and of all others, and assignments of the first, by positions.
+        self.differ: list[int] = []
+        self.shared = list(range(len(self.attributes)))
+        self.assignments: list[tuple[int, ...]] = [()]
         self._decides(keys(found["decides"], ("of", "relation", "threshold"), "`decides`"))
-        self.asks = found["asks"]
-        if self.asks not in ("holds", "share"):
-            reject("`asks` is neither `holds` nor `share`")
-        claims = keys(found["claims"], ("certified", "falsified", "holds", "compared"), "`claims`")
-        self.certified, self.falsified = (exact(claims[key], key) for key in ("certified", "falsified"))
-        if type(claims["holds"]) is not bool:
-            reject("`holds` is not a truth value")
-        #: Whether it claims that the demand holds, and two individuals, by positions, who are compared.
-        self.holds: bool = claims["holds"]
-        self.compared = [
-            [_whole(at, "a position") for at in items(one, "one")] for one in items(claims["compared"], "two")
-        ]
         self.reads = [
             keys(item, ("constant", "terms", "tables"), "a column") for item in items(found["reads"], "`reads`")
         ]
@@ -267,6 +248,66 @@ class Question:
         if self.of == "probability" and self.threshold != Fraction(1, 2):
             reject("a probability is compared with another number than 1/2: this format has no proofs of that")
 
+    def file_of(self, contents: Sequence[bytes]) -> bytes:
+        """The model's file, of those that were given."""
+        digests = [hashlib.sha256(content).hexdigest() for content in contents]
+        if self.sha256 not in digests:
+            reject(f"the proof is about another model: sha256 {self.sha256}, not {', '.join(digests) or 'none'}")
+        return contents[digests.index(self.sha256)]
+
+    def heading(self) -> Iterator[str]:
+        """What is printed first."""
+        yield f"property   {self.property}"
+        yield f"question   {self.digest}"
+        yield f"model      sha256 {self.sha256}"
+        for number, attribute in enumerate(self.attributes):
+            yield f"{'domain' if not number else '':10} {attribute.words()}"
+
+    def columns(self) -> Iterator[str]:
+        """What the model reads, as it is printed."""
+        for number, column in enumerate(self.reads):
+            terms = [f"{term[1]} {self.attributes[term[0]].name}" for term in column["terms"]]
+            tables = [f"table of {self.attributes[place].name} {entries}" for place, entries in column["tables"]]
+            parts = [*terms, *tables, *([str(column["constant"])] if column["constant"] != 0 else [])]
+            yield f"reads {number:<4} {' + '.join(parts) or '0'}"
+
+
+class Question(Model):
+    """All that a proof about pairs is about."""
+
+    def __init__(self, data: Any) -> None:
+        known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
+        found = keys(data, (*known, "asks", "claims"), "the question")
+        if found["format"] != FORMAT:
+            reject(f"it is of the format {found['format']!r}; this program reads {FORMAT}")
+        super().__init__(found)
+        count = len(self.attributes)
+        self.differ = [whole(place, "`differ`") for place in items(found["differ"], "`differ`")]
+        if len(set(self.differ)) != len(self.differ) or not all(0 <= place < count for place in self.differ):
+            reject("`differ` names an attribute twice, or one that there is not")
+        if any(self.attributes[place].real for place in self.differ):
+            reject("a real attribute differs: this format has no proofs of that")
+        self.shared = [place for place in range(count) if place not in self.differ]
+        if prod(self.attributes[place].size for place in self.differ) > MOST_ASSIGNMENTS:
+            reject("what differs has too many values together")
+        self.assignments = list(product(*(range(self.attributes[place].size) for place in self.differ)))
+        self.each = found["mode"] == "each"
+        if found["mode"] not in ("any", "each"):
+            reject("`mode` is neither `any` nor `each`")
+        self.where, self.target = (Condition(found[key], self.attributes) for key in ("where", "target"))
+        self.asks = found["asks"]
+        if self.asks not in ("holds", "share"):
+            reject("`asks` is neither `holds` nor `share`")
+        claims = keys(found["claims"], ("certified", "falsified", "holds", "compared"), "`claims`")
+        self.certified, self.falsified = (exact(claims[key], key) for key in ("certified", "falsified"))
+        if type(claims["holds"]) is not bool:
+            reject("`holds` is not a truth value")
+        #: Whether it claims that the demand holds, and two individuals, by positions, who are compared.
+        self.holds: bool = claims["holds"]
+        self.compared = [
+            [whole(at, "a position") for at in items(one, "one")] for one in items(claims["compared"], "two")
+        ]
+
     @property
     def measure(self) -> str:
         """How units are weighed."""
@@ -274,23 +315,13 @@ class Question:
 
     def words(self) -> Iterator[str]:
         """The question as it is printed."""
-        yield f"property   {self.property}"
-        yield f"question   {self.digest}"
-        yield f"model      sha256 {self.sha256}"
-        for number, attribute in enumerate(self.attributes):
-            yield f"{'domain' if not number else '':10} {attribute.words()}"
+        yield from self.heading()
         yield f"where      {self.where.words()}"
         yield f"target     {self.target.words()} (both individuals)"
         names = ", ".join(self.attributes[place].name for place in self.differ)
         yield f"differ in  {'each of' if self.each else 'any of'} {names}; all else is equal, nothing is relaxed"
-        for number, column in enumerate(self.reads):
-            yield f"reads {number:<4} {self._column(column)}"
+        yield from self.columns()
         granted = f"{self.of} {self.relation} {self.threshold}"
         yield f"decides    {granted}; the demand: two who are compared are on one side of it"
         yield f"measure    {self.measure}, of units: all who agree in what does not differ are one"
         yield "arithmetic real, on the numbers that the model's file stores"
-
-    def _column(self, column: dict[str, Any]) -> str:
-        terms = [f"{term[1]} {self.attributes[term[0]].name}" for term in column["terms"]]
-        tables = [f"table of {self.attributes[place].name} {entries}" for place, entries in column["tables"]]
-        return " + ".join([*terms, *tables, *([str(column["constant"])] if column["constant"] != 0 else [])]) or "0"

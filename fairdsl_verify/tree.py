@@ -14,7 +14,7 @@ from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import MAYBE, NO, YES, Box, Question
+from fairdsl_verify.question import MAYBE, NO, YES, Box, Question, digits
 
 #: The checker's own limit: what is larger is rejected, not attempted.
 MOST_EVALUATED = 4096
@@ -181,7 +181,7 @@ class Checker:
         totals.unsure += 0 if sure else mass
 
     def _unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
-        one, other = (_digits(text) for text in claim[1:])
+        one, other = (digits(text) for text in claim[1:])
         if not any(one in component and other in component for component in self.components(sure)):
             reject("a leaf names two who are not compared, or may not be asked about")
         if (self.bounded(node, [one]).side, self.bounded(node, [other]).side) != (YES, NO):
@@ -211,12 +211,6 @@ class Checker:
                 totals.unfair += mass
 
 
-def _digits(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 12:
-        reject(f"{text!r} is not a number of the tree")
-    return int(text)
-
-
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
     totals, waiting = Totals(somebody=checker.compares(checker.question.compared)), [checker.root()]
@@ -228,7 +222,7 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
             if len(words) != 3:
                 reject("a split is not an attribute and a position")
             known = checker.bounded(node).bounds if words[0] == "B" and any(node.admitted) else node.known
-            first, second = checker.halves(node, _digits(words[1]), _digits(words[2]), known)
+            first, second = checker.halves(node, digits(words[1]), digits(words[2]), known)
             waiting += [second, first]
         else:
             checker.leaf(node, words, totals)

@@ -15,7 +15,16 @@ from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import FORMAT
 
-__all__ = ["Unproved", "question_of"]
+__all__ = [
+    "Unproved",
+    "attribute_of",
+    "column_of",
+    "condition_of",
+    "decides_of",
+    "number_of",
+    "question_of",
+    "reads_of",
+]
 
 #: Values of an attribute at most that are listed one by one.
 _LISTED = 4096
@@ -45,23 +54,25 @@ def question_of(problem: Problem, graph: Graph) -> dict[str, Any]:
         "format": FORMAT,
         "property": problem.name,
         "model": model.deployed.sha256,
-        "attributes": [_attribute(attribute) for attribute in attributes],
-        "reads": _reads(model.deployed, attributes),
-        "decides": _decides(model.deployed, graph),
+        "attributes": [attribute_of(attribute) for attribute in attributes],
+        "reads": reads_of(model.deployed, attributes),
+        "decides": decides_of(model.deployed, graph),
         "differ": list(pair.differ),
         "mode": "each" if pair.mode is Differ.EACH else "any",
-        "where": _condition(problem.domain.where),
-        "target": _condition(pair.target),
+        "where": condition_of(problem.domain.where),
+        "target": condition_of(pair.target),
         "asks": "holds" if problem.quantity is Quantity.HOLDS else "share",
     }
 
 
-def _number(value: Fraction | int) -> int | str:
+def number_of(value: Fraction | int) -> int | str:
+    """A number as a question has it."""
     value = Fraction(value)
     return int(value) if value.denominator == 1 else str(value)
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
+def attribute_of(attribute: Attribute) -> dict[str, Any]:
+    """An attribute; raises Unproved."""
     if attribute.present is not None:
         raise Unproved(f"`{attribute.name}` may be missing; that has no proofs so far")
     match attribute.type:
@@ -80,10 +91,11 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
         case Real(low=low, high=high):
             if low is None or high is None or low >= high:
                 raise Unproved(f"`{attribute.name}` is unbounded, or one number; that has no proofs so far")
-            return {"name": attribute.name, "type": "real", "low": _number(low), "high": _number(high)}
+            return {"name": attribute.name, "type": "real", "low": number_of(low), "high": number_of(high)}
 
 
-def _decides(deployed: Deployed, graph: Graph) -> dict[str, Any]:
+def decides_of(deployed: Deployed, graph: Graph) -> dict[str, Any]:
+    """When the file decides how; raises Unproved."""
     trees = any(node.op == "TreeEnsembleClassifier" for node in graph.nodes)
     if trees and deployed.readout is Readout.LABEL and deployed.output == graph.outputs[0]:
         labels = deployed.labels or tuple(range(2))
@@ -97,22 +109,24 @@ def _decides(deployed: Deployed, graph: Graph) -> dict[str, Any]:
     return {
         "of": "probability" if sigmoid else "score",
         "relation": deployed.relation.value,
-        "threshold": _number(deployed.threshold),
+        "threshold": number_of(deployed.threshold),
     }
 
 
-def _reads(deployed: Deployed, attributes: Sequence[Attribute]) -> list[dict[str, Any]]:
+def reads_of(deployed: Deployed, attributes: Sequence[Attribute]) -> list[dict[str, Any]]:
+    """What fills each column of its input; raises Unproved."""
     if len(deployed.feeds) != 1 or deployed.feeds[0].texts or any(m is not None for m in deployed.feeds[0].missing):
         raise Unproved("models with several inputs, or inputs of text, have no proofs so far")
-    return [_column(deployed.features[feature], attributes) for feature in deployed.feeds[0].features]
+    return [column_of(deployed.features[feature], attributes) for feature in deployed.feeds[0].features]
 
 
-def _column(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
+def column_of(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
+    """One column; raises Unproved."""
     terms: list[list[Any]] = []
     tables: dict[int, list[Fraction]] = {}
     for item, factor in form.terms:
         if isinstance(item, AttributeInput):
-            terms.append([item.attribute, _number(factor)])
+            terms.append([item.attribute, number_of(factor)])
             continue
         places = {variable.attribute for variable in variables(item.predicate)}
         if len(places) != 1:
@@ -123,8 +137,8 @@ def _column(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
         for position, value in enumerate(values):
             if holds(item.predicate, lambda _, value=value: value):  # type: ignore[misc]
                 table[position] += factor
-    listed = [[place, [_number(entry) for entry in table]] for place, table in sorted(tables.items())]
-    return {"constant": _number(form.constant), "terms": terms, "tables": listed}
+    listed = [[place, [number_of(entry) for entry in table]] for place, table in sorted(tables.items())]
+    return {"constant": number_of(form.constant), "terms": terms, "tables": listed}
 
 
 def _values(attribute: Attribute) -> list[Fraction]:
@@ -138,16 +152,17 @@ def _values(attribute: Attribute) -> list[Fraction]:
     raise Unproved(f"conditions on `{attribute.name}` that the model reads have no proofs so far")
 
 
-def _condition(predicate: Predicate) -> list[Any]:
+def condition_of(predicate: Predicate) -> list[Any]:
+    """A condition on one individual."""
     match predicate:
         case And(parts):
-            return ["and", *map(_condition, parts)]
+            return ["and", *map(condition_of, parts)]
         case Or(parts):
-            return ["or", *map(_condition, parts)]
+            return ["or", *map(condition_of, parts)]
         case Not(part):
-            return ["not", _condition(part)]
+            return ["not", condition_of(part)]
         case Compare(left=left, relation=relation):
-            terms = [[variable.attribute, _number(factor)] for variable, factor in left.terms]
-            return [relation.value, terms, _number(left.constant)]
+            terms = [[variable.attribute, number_of(factor)] for variable, factor in left.terms]
+            return [relation.value, terms, number_of(left.constant)]
         case Member(variable=Variable(attribute=place), values=values):
-            return ["in", place, [_number(value) for value in sorted(values)]]
+            return ["in", place, [number_of(value) for value in sorted(values)]]

@@ -13,6 +13,10 @@ from pathlib import Path
 from fairdsl.backends.contract import Observer
 from fairdsl.clock import Deadline
 from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric
+from fairdsl.proving.groups import file_of, rates_question_of
+from fairdsl.proving.laws import order_for
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
 from fairdsl.proving.trees import grow_trees, many_at_a_time
@@ -23,8 +27,10 @@ from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import check
+from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
+from fairdsl_verify.rates import Rates
 from fairdsl_verify.tree import Checker, Totals
 
 __all__ = ["Proved", "prove_spec", "with_proofs"]
@@ -84,8 +90,22 @@ def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
 
 def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
     demand, problem = item.demand, item.problem
-    if item.refusal is not None or demand.beyond or demand.of or demand.less or demand.under:
+    if item.refusal is not None or demand.beyond or demand.of or demand.less:
         raise Unproved("such demands have no proofs so far")
+    groups = isinstance(problem.question, GroupMetric)
+    if demand.under and not groups:
+        raise Unproved("shares under a distribution have no proofs so far")
+    model, content, question = (_of_rates if groups else _of_pairs)(problem, deadline)
+    write_file(path, content)
+    proof = _checked(path, [] if model is None else [Path(model)], sha256(content).hexdigest(), question)
+    return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said)
+
+
+#: The model's file, a proof's content and the digest of its question.
+_Made = tuple[str | None, bytes, str]
+
+
+def _of_pairs(problem: Problem, deadline: Deadline) -> _Made:
     deployed = problem.model.deployed
     if deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
@@ -95,18 +115,36 @@ def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
     checker = Checker(Question({**asked, "claims": nothing}), graph)
     checker.question.compared = somebody(checker, deadline)
     tree, totals = (grow_trees if many_at_a_time(checker) else grow)(checker, deadline)
-    content = _content(asked, checker.question.compared, totals, tree.lines())
-    write_file(path, content)
-    proof = _checked(path, deployed.path, sha256(content).hexdigest(), checker.question.digest)
-    return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said)
+    claims = {
+        "certified": str(totals.certified),
+        "falsified": str(totals.falsified),
+        "holds": asked["asks"] == "holds" and totals.holds,
+        "compared": checker.question.compared,
+    }
+    return deployed.path, _content({**asked, "claims": claims}, tree.lines()), checker.question.digest
 
 
-def _checked(path: Path, model: str, digest: str, question: str) -> ProofFile:
+def _of_rates(problem: Problem, deadline: Deadline) -> _Made:
+    asked, path = rates_question_of(problem), file_of(problem)
+    question = RatesQuestion({**asked, "claims": {"low": 0, "high": 0}})
+    model = None if question.kind == "written" else path
+    rates = Rates(question, b"" if model is None else content_of(model))
+    order = order_for(rates, deadline)
+    rates.follow(order)
+    number = rates.number()
+    if number is None:
+        raise Unproved("the metric is not defined")
+    claims = {"low": str(number[0]), "high": str(number[1])}
+    lines = (f"C {column} {states}" for column, states in order)
+    return model, _content({**asked, "claims": claims}, lines), question.digest
+
+
+def _checked(path: Path, models: Sequence[Path], digest: str, question: str) -> ProofFile:
     """What the checker makes of the file that was written, and of the model's."""
-    totals, said, follows = Totals(open=1), "", False
+    totals, number, said, follows = Totals(open=1), None, "", False
     try:
-        checked = check(path, Path(model))
-        totals, said, follows = checked.totals, checked.verdict, checked.follows
+        checked = check(path, *models)
+        totals, number, said, follows = checked.totals, checked.number, checked.verdict, checked.follows
     except RejectedError as error:
         said = str(error)
     return ProofFile(
@@ -119,6 +157,8 @@ def _checked(path: Path, model: str, digest: str, question: str) -> ProofFile:
         certified=totals.certified,
         falsified=totals.falsified,
         holds=totals.holds,
+        low=None if number is None else number[0],
+        high=None if number is None else number[1],
     )
 
 
@@ -139,18 +179,10 @@ def with_proofs(report: Report, proved: Sequence[Proved]) -> Report:
     return replace(report, properties=tuple(properties))
 
 
-def _content(
-    asked: Mapping[str, object], compared: Sequence[Sequence[int]], totals: Totals, lines: Iterator[str]
-) -> bytes:
-    claims = {
-        "certified": str(totals.certified),
-        "falsified": str(totals.falsified),
-        "holds": asked["asks"] == "holds" and totals.holds,
-        "compared": compared,
-    }
+def _content(question: Mapping[str, object], lines: Iterator[str]) -> bytes:
     raw = BytesIO()
     with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-        file.write(json.dumps({**asked, "claims": claims}, ensure_ascii=True, separators=(",", ":")).encode())
+        file.write(json.dumps(question, ensure_ascii=True, separators=(",", ":")).encode())
         for line in lines:
             file.write(f"\n{line}".encode())
         file.write(b"\n")

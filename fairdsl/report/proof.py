@@ -41,6 +41,10 @@ class ProofFile:
     falsified: Fraction
     #: Whether everybody who is compared gets the same decision.
     holds: bool
+    #: At least so large is a metric of groups; None where the proof is about pairs.
+    low: Fraction | None = None
+    #: At most so large it is.
+    high: Fraction | None = None
 
     def shows(self, quantity: Quantity, threshold: Threshold | None) -> bool:
         """Whether the demand holds by what was checked; of a measure, whether its number was bounded at all."""
@@ -48,7 +52,12 @@ class ProofFile:
             return self.verified and self.holds
         if threshold is None:
             return self.verified
-        low, high = share_value(self.certified, self.falsified, quantity)
+        if quantity is not Quantity.METRIC:
+            low, high = share_value(self.certified, self.falsified, quantity)
+        elif self.low is not None and self.high is not None:
+            low, high = self.low, self.high
+        else:
+            return False
         return self.verified and judge(low, high, threshold.relation, threshold.limit) is Judgement.HOLDS
 
     def in_words(self) -> str:
