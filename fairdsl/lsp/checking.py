@@ -58,7 +58,7 @@ class Checks:
     """The checks of a session: one at a time for each spec."""
 
     _verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
-    _running: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
+    _running: dict[str, tuple[asyncio.subprocess.Process, Sequence[str]]] = field(default_factory=dict)
 
     def verdicts(self, desk: Desk, seen: Seen) -> Iterator[Verdict]:
         """The verdicts on a spec that may be shown; the others are dropped for good."""
@@ -69,13 +69,13 @@ class Checks:
             else:
                 del known[name]
 
-    def is_running(self, path: str) -> bool:
-        """Whether a spec is being checked."""
-        return path in self._running
+    def running(self, path: str) -> Sequence[str] | None:
+        """The properties of a spec that are being checked, none for all; None: it is not being checked."""
+        return self._running[path][1] if path in self._running else None
 
     def end(self, path: str) -> None:
         """End the check of a spec, if one is running, with every process that it started."""
-        process = self._running.pop(path, None)
+        process, _ = self._running.pop(path, (None, ()))
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -85,23 +85,24 @@ class Checks:
         for path in list(self._running):
             self.end(path)
 
-    async def run(self, desk: Desk, seen: Seen, properties: Sequence[str], heard: Heard) -> list[Verdict] | str:
-        """Check the text as it is now. Verdicts, or why there are none."""
+    async def run(self, desk: Desk, seen: Seen, properties: Sequence[str], heard: Heard) -> list[Verdict] | str | None:
+        """Check the text as it is now. Verdicts, or why there are none; None: it was ended."""
         path = seen.path
-        self.end(path)
         texts, held = {each: desk.text(each) for each in seen.files}, desk.held(path)
         process = await _started()
-        self._running[path] = process
+        self.end(path)  # what may have begun meanwhile as well
+        self._running[path] = mine = process, properties
         try:
             asked = {"spec": path, "held": held, "properties": list(properties), "timeout": TIMEOUT}
             asked |= {"root": root_of(path), "largest": largest()}
             last, complaint = await _conversation(process, json.dumps(asked), heard)
         finally:
-            if self._running.get(path) is process:
+            ended = self._running.get(path) is not mine
+            if not ended:
                 self.end(path)
             await process.wait()
         if last is None:
-            return "the check was ended" if process.returncode == -signal.SIGKILL else complaint[-_LAST:]
+            return None if ended else complaint[-_LAST:]
         if "failure" in last:
             return str(last["failure"])
         stamps = {opened: tuple(stamp) for opened, stamp in last["opened"] if opened not in texts}

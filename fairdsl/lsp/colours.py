@@ -13,10 +13,7 @@ from lsprotocol import types
 
 from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.lsp.roles import Kind
-from fairdsl.source import SourceFile
-from fairdsl.syntax.scan import Kind as Looks
-from fairdsl.syntax.scan import scan
-from fairdsl.syntax.tables import keywords
+from fairdsl.syntax.pieces import Looks, scanned
 
 __all__ = ["LEGEND", "coloured"]
 
@@ -44,10 +41,12 @@ _NAMED = {
     Kind.VARIABLE: "typeParameter",
 }
 _LOOKS = {
-    Looks.NUMBER: "number",
-    Looks.STRANGE_NUMBER: "number",
-    Looks.STRING: "string",
-    Looks.STRANGE_STRING: "string",
+    Looks.DECLARATION: ("keyword", _DECLARATION),
+    Looks.KEYWORD: ("keyword", 0),
+    Looks.NUMBER: ("number", 0),
+    Looks.STRING: ("string", 0),
+    Looks.SYMBOL: ("operator", 0),
+    Looks.COMMENT: ("comment", 0),
 }
 
 
@@ -82,19 +81,9 @@ def coloured(desk: Desk, seen: Seen) -> list[int]:
 def _pieces(seen: Seen, text: str) -> Iterator[_Piece]:
     names = dict(_names(seen))
     yield from names.values()
-    if seen.main is not None:
-        for comment in seen.main.comments:
-            yield _Piece(comment.span.start, comment.span.start + len(comment.span.text.rstrip()), "comment")
-    for lexeme in scan(SourceFile(seen.path, text)):
-        if lexeme.start in names:
-            continue
-        if lexeme.kind is Looks.WORD:
-            if lexeme.text in keywords():
-                yield _Piece(lexeme.start, lexeme.span.end, "keyword")
-        elif lexeme.kind in _LOOKS:
-            yield _Piece(lexeme.start, lexeme.span.end, _LOOKS[lexeme.kind])
-        elif lexeme.kind is Looks.SYMBOL:
-            yield _Piece(lexeme.start, lexeme.span.end, "operator")
+    for start, end, looks in scanned(text):
+        if start not in names and looks in _LOOKS:
+            yield _Piece(start, end, *_LOOKS[looks])
 
 
 def _names(seen: Seen) -> Iterator[tuple[int, _Piece]]:

@@ -55,12 +55,13 @@ def completed(desk: Desk, seen: Seen, position: types.Position) -> Iterator[type
     if behind is None:
         return
     replaced = types.Range(places.position(start), position)
-    said: set[str] = set()
+    said: dict[str, types.CompletionItem] = {}
     for item in (*_names(behind, seen), *_outcomes(behind, seen), *_words(behind)):
-        if item.label not in said:
-            said.add(item.label)
-            item.text_edit = types.TextEdit(replaced, item.insert_text or item.label)
-            yield item
+        said.setdefault(item.label, item)
+    for number, item in enumerate(sorted(said.values(), key=lambda item: item.sort_text or "")):
+        item.sort_text = f"{number:04}"  # editors would sort by the label, and tear apart what is likeliest
+        item.text_edit = types.TextEdit(replaced, item.insert_text or item.label)
+        yield item
 
 
 def _words(behind: Onward) -> Iterator[types.CompletionItem]:
@@ -71,7 +72,7 @@ def _words(behind: Onward) -> Iterator[types.CompletionItem]:
         yield types.CompletionItem(
             label=word,
             kind=types.CompletionItemKind.Keyword,
-            sort_text=f"{_SECOND}{word}",
+            sort_text=_SECOND,
             documentation=_code(example) if example else None,
         )
 
@@ -93,7 +94,7 @@ def _names(behind: Onward, seen: Seen) -> Iterator[types.CompletionItem]:
                     label=one.name.text,
                     kind=KINDS[one.kind],
                     detail=one.kind.value + (f" of {one.within}" if one.within else ""),
-                    sort_text=f"{_FIRST}{one.name.text}",
+                    sort_text=_FIRST,
                     insert_text=f'"{one.name.text}"' if one.name.quoted else None,
                 )
         yield from _language_words(place)
@@ -102,7 +103,7 @@ def _names(behind: Onward, seen: Seen) -> Iterator[types.CompletionItem]:
 def _language_words(place: Mention) -> Iterator[types.CompletionItem]:
     """Words of the language that are names to the grammar: metrics, functions, families, settings."""
     for word in place.role.words():
-        yield types.CompletionItem(label=word, kind=types.CompletionItemKind.Function, sort_text=f"{_THIRD}{word}")
+        yield types.CompletionItem(label=word, kind=types.CompletionItemKind.Function, sort_text=_THIRD)
 
 
 def _outcomes(behind: Onward, seen: Seen) -> Iterator[types.CompletionItem]:
@@ -116,7 +117,7 @@ def _outcomes(behind: Onward, seen: Seen) -> Iterator[types.CompletionItem]:
                 label=one.name.text,
                 kind=KINDS[Kind.OUTCOME],
                 detail=f"outcome of {model}",
-                sort_text=f"{_FIRST}{one.name.text}",
+                sort_text=_FIRST,
                 insert_text=f"{one.name.text} when ",
             )
     if "ATTRIBUTE" in behind.terminals and behind.situation.body == "distribution":
@@ -126,6 +127,6 @@ def _outcomes(behind: Onward, seen: Seen) -> Iterator[types.CompletionItem]:
                     label=one.name.text,
                     kind=KINDS[one.kind],
                     detail=one.kind.value,
-                    sort_text=f"{_SECOND}{one.name.text}",
+                    sort_text=_SECOND,
                     insert_text=f"{one.name.text} : ",
                 )

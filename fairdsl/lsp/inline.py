@@ -26,27 +26,35 @@ _OTHER = "?"
 
 
 def lenses(desk: Desk, seen: Seen, checks: Checks) -> Iterator[types.CodeLens]:
-    """Above each property: its last verdict, and the command that checks it. Above the first, one for all of them."""
-    if seen.main is None or seen.has_errors:
+    """Above each property: its last verdict, and the command that checks it. Above the first, one for all of them.
+
+    Above a spec with errors they stand as well, lest the text jump while somebody writes, and do nothing.
+    """
+    if seen.main is None:
         return
     places, uri = desk.places(seen.path), desk.uri(seen.path)
     known = list(checks.verdicts(desk, seen))
     asking = [item for item in seen.main.items if isinstance(item, tree.Property | tree.Apply)]
-    running = checks.is_running(seen.path)
+    running = checks.running(seen.path)
+
+    def button(item: tree.Node, title: str, *names: str) -> types.CodeLens:
+        if seen.has_errors:
+            command = types.Command("not checked: errors", "")
+        elif running is not None and (not running or set(names) & set(running)):
+            command = types.Command("checking ...", "")
+        else:
+            command = types.Command(title, CHECK, arguments=[uri, list(names)])
+        return types.CodeLens(places.range(item.span), command)
+
     for number, item in enumerate(asking):
-        where = places.range(item.span)
-        if number == 0 and (len(asking) > 1 or isinstance(item, tree.Apply)):
-            yield _lens(where, "checking ..." if running else "check all", uri, [])
+        if number == 0 and (isinstance(item, tree.Apply) or (len(asking) > 1 and not seen.has_errors)):
+            yield button(item, "check all")
         if isinstance(item, tree.Apply):
             continue
         mine = [verdict for verdict in known if verdict.family == item.name.text]
-        yield _lens(where, "checking ..." if running else "check again" if mine else "check", uri, [item.name.text])
+        yield button(item, "check again" if mine else "check", item.name.text)
         if mine:
-            yield types.CodeLens(where, types.Command(title=_summary(mine), command=""))
-
-
-def _lens(where: types.Range, title: str, uri: str, properties: list[str]) -> types.CodeLens:
-    return types.CodeLens(where, types.Command(title=title, command=CHECK, arguments=[uri, properties]))
+            yield types.CodeLens(places.range(item.span), types.Command(_summary(mine), ""))
 
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
@@ -99,8 +107,8 @@ def _verdict(place: types.Position, said: dict[str, Any], demand: dict[str, Any]
     if pairs and demand["judgement"] != Judgement.HOLDS.value:
         pair = pairs[0]
         label += ": " + ", ".join(f"{name} {a} | {b}" if b else f"{name} {a}" for name, a, b in pair["rows"])
-        lines.append("both: " + ", ".join(pair["both"]) if pair["both"] else "")
-    tooltip = "\n\n".join(line for line in lines if line)
+        lines.append("both: " + ", ".join(f"`{each}`" for each in pair["both"]) if pair["both"] else "")
+    tooltip = types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(line for line in lines if line))
     return types.InlayHint(place, f"  {label}", tooltip=tooltip, padding_left=True)
 
 

@@ -41,6 +41,13 @@ class NotCheckedError(JsonRpcException):
     MESSAGE = "the check came to nothing"
 
 
+class EndedError(JsonRpcException):
+    """The check was ended by an edit or on the editor's wish, which is no mistake that an editor should show."""
+
+    CODE = types.LSPErrorCodes.RequestCancelled.value
+    MESSAGE = "the check was ended"
+
+
 class Server(LanguageServer):
     """The state of a session: what is open, what was checked, what was published."""
 
@@ -110,7 +117,7 @@ class Server(LanguageServer):
     # ---- checks ----------------------------------------------------------------------------------
 
     async def check(self, uri: str, properties: Sequence[str]) -> dict[str, str]:
-        """Check properties of a spec, or all; what each came to. NotCheckedError says why there is nothing."""
+        """Check properties of a spec, or all; what each came to. NotCheckedError or EndedError: nothing, and why."""
         seen = self.desk.seen(path_of(uri))
         if seen.has_errors:
             raise NotCheckedError("the spec has errors; a check would be refused")
@@ -137,6 +144,8 @@ class Server(LanguageServer):
             if token is not None:
                 self.work_done_progress.end(token, types.WorkDoneProgressEnd())
             self.refresh()
+        if found is None:
+            raise EndedError
         if isinstance(found, str):
             raise NotCheckedError(found)
         return {verdict.name: _judgement(verdict) for verdict in found}

@@ -21,7 +21,7 @@ from fairdsl.syntax.onward import spelling
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.tables import grammar, keywords
 
-__all__ = ["AROUND", "Looks", "Piece", "kind_of", "pieces"]
+__all__ = ["AROUND", "Looks", "Piece", "kind_of", "pieces", "scanned"]
 
 
 class Looks(Enum):
@@ -82,7 +82,7 @@ def kind_of(terminal: str) -> Looks:
 def pieces(text: str) -> Iterator[Piece]:
     """All pieces in their order; white space is none."""
     found = next((read for around in AROUND if (read := _read(text, around)) is not None), None)
-    yield from _scanned(text) if found is None else _with_comments(text, found)
+    yield from scanned(text) if found is None else _with_comments(text, found)
 
 
 def _read(text: str, around: str) -> list[Piece] | None:
@@ -112,8 +112,8 @@ def _with_comments(text: str, found: list[Piece]) -> Iterator[Piece]:
             yield Piece(comment.start(), comment.end(), Looks.COMMENT)
 
 
-def _scanned(text: str) -> Iterator[Piece]:
-    """The pieces of a text that the grammar refuses."""
+def scanned(text: str) -> Iterator[Piece]:
+    """The pieces of any text, by its words alone."""
     found = []
     for lexeme in scan(SourceFile("", text)):
         if lexeme.kind in _SCANNED:

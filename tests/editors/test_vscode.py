@@ -59,3 +59,13 @@ def test_what_the_manifest_names_is_there() -> None:
     source = (EXTENSION / "src" / "extension.js").read_text("utf-8")
     for command in manifest["contributes"]["commands"]:
         assert f'"{command["command"]}"' in source
+    steps = [step for each in manifest["contributes"]["walkthroughs"] for step in each["steps"]]
+    events = [event.partition(":")[0] for step in steps for event in step["completionEvents"]]
+    assert set(events) <= {"onCommand", "onContext", "onSettingChanged", "onLink", "onView", "stepSelected"}, "or never"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="`node` runs the extension")
+def test_the_extension_starts_its_server_and_says_once_what_failed() -> None:
+    program = [shutil.which("node") or "", str(Path(__file__).with_name("extension.cjs"))]
+    ran = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "as it should be\n"), ran.stderr

@@ -66,11 +66,11 @@ class Session:
         return position(self.texts[uri], len(self.texts[uri]))
 
     async def offered(self, uri: str) -> list[str]:
-        """The completions at the end of the text."""
+        """The completions at the end of the text, in the order in which editors show them."""
         params = types.CompletionParams(types.TextDocumentIdentifier(uri), self.end(uri))
         found = await self.client.text_document_completion_async(params)
         assert isinstance(found, types.CompletionList)
-        return [item.label for item in found.items]
+        return [item.label for item in sorted(found.items, key=lambda item: item.sort_text or item.label)]
 
     def apply(self, edit: types.WorkspaceEdit | None) -> None:
         """Do what the server proposes."""

@@ -174,6 +174,12 @@ def test_colours_are_by_meaning() -> None:
     assert ("yes", "enumMember") in found
     assert ('"🂡 und"', "string") in found
     assert ("# 💶💶", "comment") in found
+    numbers = colours.coloured(desk, seen)
+    begin = {word for (word, _), at in zip(found, range(0, len(numbers), 5), strict=True) if numbers[at + 4]}
+    assert {"property", "domain"} <= begin, "which editors colour as the grammar for regular expressions does"
+    assert not {"compare", "require"} & begin
+    desk.put(f"file://{seen.path}", 2, f"{text}\nproperty = # lost")
+    assert ("# lost", "comment") in decoded(colours.coloured(desk, desk.seen(seen.path)), desk.text(seen.path))
 
 
 def test_defaults_and_verdicts_between_the_lines() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from tests.lsp.session import Session, linted, shown
 
@@ -106,7 +107,7 @@ async def test_from_nothing_to_a_verdict_and_back(session: Session, tmp_path: Pa
     assert await session.lenses(spec) == ["check"]
     session.type(spec, "property")
     assert await session.findings(spec) != []
-    assert await session.lenses(spec) == []
+    assert await session.lenses(spec) == ["not checked: errors"]
     assert await session.hints(spec) == []
     await _a_check_is_ended_by_an_edit_and_by_the_editor(session, tmp_path)
 
@@ -119,9 +120,11 @@ async def _a_check_is_ended_by_an_edit_and_by_the_editor(session: Session, folde
     running = asyncio.ensure_future(session.check(spec, "alike"))
     while len(session.client.progress_reports) < before + 1:
         await asyncio.sleep(0.01)
+    assert await session.lenses(spec) == ["checking ..."]
     session.type(spec, "\n")
-    with pytest.raises(Exception, match="the check was ended"):
+    with pytest.raises(JsonRpcException) as ended:  # which is what editors are silent about
         await running
+    assert ended.value.code == types.LSPErrorCodes.RequestCancelled
     assert await session.lenses(spec) == ["check"]
     running = asyncio.ensure_future(session.check(spec, "alike"))
     while len(session.client.progress_reports) < before + 2:
