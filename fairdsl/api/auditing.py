@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath
+from fairdsl.api.paths import AnyPath, Names, names_of
 from fairdsl.options import Run, options_of
 from fairdsl.options.commands import Audit
 from fairdsl.source.numbers import read_number
@@ -29,7 +29,7 @@ def audit(
     threshold: float | Fraction | None = None,
     positive: object | None = None,
     privileged: Mapping[str, object] | object | None = None,
-    metrics: Sequence[str] = (),
+    metrics: Names = (),
     confidence: float | Fraction = Audit.confidence,
     conditions: int = Audit.conditions,
     smallest: int = Audit.smallest,
@@ -78,14 +78,14 @@ def audit(
 def audit_table(
     data: AnyPath | Any,
     *,
-    protected: Sequence[str],
+    protected: Names,
     prediction: str | None = None,
     label: str | None = None,
     scores: str | None = None,
     threshold: float | Fraction | None = None,
     positive: object | None = None,
     privileged: Mapping[str, object] | object | None = None,
-    metrics: Sequence[str] = (),
+    metrics: Names = (),
     confidence: float | Fraction = Audit.confidence,
     conditions: int = Audit.conditions,
     smallest: int = Audit.smallest,
@@ -101,11 +101,10 @@ def audit_table(
     from fairdsl.auditing import audit_table as audited
     from fairdsl.backends.contract import Silent
 
-    named = [protected] if isinstance(protected, str) else list(protected)
     settings = _settings(confidence, conditions, smallest, bins, timeout)
     wanted = _wanted(settings, threshold, positive, privileged, metrics)
     parts = {"prediction": prediction, "label": label, "scores": scores}
-    return audited(data, parts, named, wanted, _budget(settings), observer or Silent())
+    return audited(data, parts, names_of(protected), wanted, _budget(settings), observer or Silent())
 
 
 def _settings(confidence: float | Fraction, conditions: int, smallest: int, bins: int, timeout: float) -> Audit:
@@ -120,7 +119,7 @@ def _budget(settings: Audit) -> Budget:
     return Budget.under(options_of(Run(timeout=settings.timeout), None, sections()))
 
 
-def _wanted(settings: Audit, threshold: object, positive: object, privileged: Any, metrics: Sequence[str]) -> Wanted:
+def _wanted(settings: Audit, threshold: object, positive: object, privileged: Any, metrics: Names) -> Wanted:
     from fairdsl.auditing.audit import Wanted
 
     try:
@@ -128,5 +127,6 @@ def _wanted(settings: Audit, threshold: object, positive: object, privileged: An
         from_ = None if threshold is None else read_number(str(threshold))
     except ValueError:
         raise ValueError(f"`threshold` is a number, as 0.5 is, not {threshold!r}") from None
-    named = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    return Wanted(positive=positive, threshold=from_, privileged=privileged, metrics=named, settings=settings)
+    return Wanted(
+        positive=positive, threshold=from_, privileged=privileged, metrics=names_of(metrics), settings=settings
+    )

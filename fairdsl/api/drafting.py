@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.given import onnx_of_model
-from fairdsl.api.paths import AnyPath
+from fairdsl.api.paths import AnyPath, Names, names_of
 
 if TYPE_CHECKING:
     from fairdsl.drafting import Drafted
@@ -22,7 +22,7 @@ def init(
     *,
     model: AnyPath | Any | None = None,
     label: str | None = None,
-    protected: Sequence[str] = (),
+    protected: Names = (),
     output: AnyPath | None = None,
     timeout: float | None = None,
 ) -> Drafted:
@@ -36,7 +36,7 @@ def init(
         model: the model's file; or an estimator of scikit-learn, a module of PyTorch or a model of Keras, whose file is
             written beside the spec. How it reads the columns is found by trying the usual ways against the label.
         label: the column that says what became of people.
-        protected: the protected columns; by default those that look it, each with its reason.
+        protected: the protected column, or several; by default those that look it, each with its reason.
         output: the file to write; by default the table's name with ``.fair``. A DataFrame needs it.
         timeout: seconds that it may take; None: as long as it takes.
 
@@ -55,7 +55,7 @@ def init(
             output=None if output is None else fspath(output),
             model=None if model is None else _model(model, output, made),
             label=label,
-            protected=protected,
+            protected=names_of(protected),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING
 
-from fairdsl.api.paths import AnyPath, Numbers, by_name, numbers, path_of
+from fairdsl.api.paths import AnyPath, Names, Numbers, by_name, names_of, numbers, path_of
 from fairdsl.options import Given, Run, options_of
 from fairdsl.options.commands import Compile, Prune
 
@@ -33,7 +33,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     partition: int | None = None,
     first: int | None = None,
     seed: int = Compile.seed,
-    properties: Sequence[str] | None = None,
+    properties: Names | None = None,
     options: Given | None = None,
     timeout: float | None = None,
 ) -> Compiled:
@@ -79,7 +79,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
             let=numbers(let),
             data=by_name(data),
             options=given,
-            properties=tuple(properties or ()),
+            properties=names_of(properties),
         )
 
 

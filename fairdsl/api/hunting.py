@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, Number, Numbers, by_name, functions, numbers, path_of
+from fairdsl.api.paths import AnyPath, Names, Number, Numbers, by_name, functions, names_of, numbers, path_of
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import Search
 
@@ -133,7 +133,7 @@ def replay_pair(
     *,
     a: Mapping[str, Any],
     b: Mapping[str, Any],
-    properties: Sequence[str] | None = None,
+    properties: Names | None = None,
     models: Mapping[str, AnyPath] | None = None,
     let: Numbers | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
@@ -162,7 +162,7 @@ def replay_pair(
         path_of(spec, "the spec"),
         a,
         b,
-        properties=tuple(properties or ()),
+        properties=names_of(properties),
         models=by_name(models),
         let=numbers(let),
         callables=functions(callables, models),

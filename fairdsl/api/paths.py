@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from os import PathLike, fspath
 from typing import Any
 
 from fairdsl.source.numbers import decimal_text
 
-__all__ = ["AnyPath", "Number", "Numbers", "by_name", "functions", "numbers", "path_of"]
+__all__ = ["AnyPath", "Names", "Number", "Numbers", "by_name", "functions", "names_of", "numbers", "path_of"]
 
 #: What a path may be.
 AnyPath = str | PathLike[str]
+
+#: Names; one may stand alone.
+Names = str | Sequence[str]
 
 #: A number, and numbers by the name of a parameter; a text is written as in a spec, `75%`, and a float means what it is
 #: written as.
@@ -30,6 +33,11 @@ def path_of(given: object, what: str) -> str:
     raise DiagnosticError(
         not_usable(what, f"it is of the type `{type(given).__name__}`", "write a file, and give its path")
     )
+
+
+def names_of(given: Names | None) -> tuple[str, ...]:
+    """Names as a caller gives them: several, one alone, or none."""
+    return (given,) if isinstance(given, str) else () if given is None else tuple(given)
 
 
 def numbers(given: Numbers | None) -> dict[str, str]:

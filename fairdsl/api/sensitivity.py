@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers
+from fairdsl.api.paths import AnyPath, Names, Numbers, by_name, functions, names_of, numbers
 from fairdsl.options import Given, Run, options_of
 from fairdsl.options.kinds import Share
 
@@ -25,7 +25,7 @@ def sensitivity(
     strengths: Sequence[float | Fraction | str] = (),
     kinds: Sequence[Kind | str] = (),
     groups: Sequence[Mapping[str, Any]] = (),
-    properties: Sequence[str] | None = None,
+    properties: Names | None = None,
     models: Mapping[str, AnyPath] | None = None,
     let: Numbers | None = None,
     data: Mapping[str, AnyPath] | None = None,
@@ -86,6 +86,6 @@ def sensitivity(
         options=options_of(
             Run(timeout=timeout, effort=effort, seed=seed, jobs=jobs, memory=memory), options, sections()
         ),
-        properties=tuple(properties or ()),
+        properties=names_of(properties),
         observer=observer or Silent(),
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.given import given, held_against_estimators
-from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers, path_of
+from fairdsl.api.paths import AnyPath, Names, Numbers, by_name, functions, names_of, numbers, path_of
 from fairdsl.options import Given, Run, options_of
 from fairdsl.source.numbers import read_number
 
@@ -43,7 +43,7 @@ def check(
     memory: int = 2 << 30,
     backend: str | None = None,
     cross_check: bool = False,
-    properties: Sequence[str] | None = None,
+    properties: Names | None = None,
     options: Given | None = None,
     observer: Observer | None = None,
     listener: Listener | None = None,
@@ -101,7 +101,7 @@ def check(
             data=what.data,
             callables=what.callables,
             budget=budget,
-            properties=tuple(properties or ()),
+            properties=names_of(properties),
             observer=observer or Silent(),
             listener=listener,
         )
@@ -307,7 +307,7 @@ def plans(
     models: Mapping[str, AnyPath] | None = None,
     let: Numbers | None = None,
     data: Mapping[str, AnyPath] | None = None,
-    properties: Sequence[str] | None = None,
+    properties: Names | None = None,
     backend: str | None = None,
     options: Given | None = None,
     timeout: float | None = None,
@@ -325,7 +325,7 @@ def plans(
             given,
             let=numbers(let),
             data=by_name(data),
-            properties=tuple(properties or ()),
+            properties=names_of(properties),
         )
 
 

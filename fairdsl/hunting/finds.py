@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,11 @@ from fairdsl.backends.search import Caught, Judged, Near, Severity, evaluator_of
 from fairdsl.data.table import TableInside
 from fairdsl.hunting.found import Example
 from fairdsl.hunting.table import nine_digits
+from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.evaluate import points_of
-from fairdsl.replay import spread
+from fairdsl.replay import as_written, spread
 from fairdsl.verdict import Individual
 
 __all__ = ["Examples", "Finds"]
@@ -69,6 +71,14 @@ def _order(rank: str | None, found: Severity | None, near: Near | None, count: i
     return np.arange(count) if rank is None else np.lexsort(keys)
 
 
+class _Two(TypedDict):
+    """Whom an example is about."""
+
+    a: Individual
+    b: Individual
+    decisions: tuple[str | None, str | None]
+
+
 class Examples:
     """Some of the finds, with all that is known of each."""
 
@@ -95,9 +105,7 @@ class Examples:
         severe = severity(self._problem, self._pair, self._evaluator, pairs.a, pairs.b)
         return tuple(
             Example(
-                a=Individual.of(self._problem.domain, a),
-                b=Individual.of(self._problem.domain, b),
-                decisions=(self._outcome(of_a), self._outcome(of_b)),
+                **self._two(a, b, (self._outcome(of_a), self._outcome(of_b))),
                 bits=_known(severe.bits[place]),
                 score_gap=_known(severe.gaps[place]),
                 distance=None if near is None else nine_digits(near.distances[place]),
@@ -107,6 +115,14 @@ class Examples:
                 zip(points_of(pairs.a), points_of(pairs.b), pairs.decisions.tolist(), strict=True)
             )
         )
+
+    def _two(self, a: Point, b: Point, decisions: tuple[str | None, str | None]) -> _Two:
+        """The two with numbers as tables write them, where those are decided as these are."""
+        again = as_written(self._problem, a, b)
+        if again is not None and (again.replay.decision_a, again.replay.decision_b) == decisions:
+            return {"a": again.a, "b": again.b, "decisions": decisions}
+        one, other = (Individual.of(self._problem.domain, point) for point in (a, b))
+        return {"a": one, "b": other, "decisions": decisions}
 
     def _outcome(self, decision: int) -> str | None:
         """Its name; None where it is open."""

@@ -14,6 +14,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import floor, log10
 
+import numpy as np
+
 from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point, Real, show_number
 from fairdsl.ir.opaque import BlackBox
@@ -22,7 +24,7 @@ from fairdsl.ir.question import Pair
 from fairdsl.replay.run import witness
 from fairdsl.verdict import Estimated, Shares, Unknown, Verdict, Violated, Witness
 
-__all__ = ["shortened"]
+__all__ = ["as_written", "shortened"]
 
 #: Characters of a decimal that is short enough; digits of a range that are tried; pairs of a verdict that are rounded.
 _SHORT, _DIGITS, _PAIRS = 6, 9, 8
@@ -45,6 +47,29 @@ def shortened(verdict: Verdict, problem: Problem, remaining: float) -> Verdict:
     until = Deadline.within(min(_MOST, max(_LEAST, _FRACTION * remaining)))
     first = tuple(_moved(problem, found, until) for found in verdict.witnesses[:_PAIRS])
     return replace(verdict, witnesses=tuple(_distinct((*first, *verdict.witnesses[_PAIRS:]), verdict.witnesses)))
+
+
+def as_written(problem: Problem, a: Point, b: Point) -> Witness | None:
+    """The pair with float32 numbers as the shortest decimals that are read as them: 20.05 and not 20.0499992.
+
+    None where there are none, or the pair does not violate the demand in both arithmetics.
+    """
+    box = problem.model.opaque
+    if isinstance(box, BlackBox) and box.call is not None:
+        return None
+    reals = frozenset(_reals(problem))
+    moved = [
+        tuple(_decimal(value) if index in reals else value for index, value in enumerate(point)) for point in (a, b)
+    ]
+    again = witness(problem, *moved) if moved != [a, b] else None
+    return again if again is not None and again.replay.exact and again.replay.agrees else None
+
+
+def _decimal(value: Fraction) -> Fraction:
+    """The shortest decimal that is read as this float32; any other number as it is."""
+    with np.errstate(over="ignore"):
+        single = np.float32(float(value))
+    return Fraction(str(single)) if np.isfinite(single) and Fraction(float(single)) == value else value
 
 
 def _distinct(moved: tuple[Witness, ...], found: tuple[Witness, ...]) -> Iterator[Witness]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from fairdsl.report.breaches import breach_blocks
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.group_table import group_lines, group_table, left_out, required_rate, same_table
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
-from fairdsl.report.people import ListedAttribute, ListedDomain
+from fairdsl.report.people import EdgesFrom, ListedAttribute, ListedDomain
 from fairdsl.report.row_lines import row_lines
 from fairdsl.report.sentences import plain
 from fairdsl.report.share_words import float32_share, people_lines, share
@@ -49,7 +50,7 @@ from fairdsl.report.words import (
     rests_on,
     scores,
 )
-from fairdsl.verdict import Interval, Judgement, Region, Shares, Witness
+from fairdsl.verdict import Interval, Judgement, Region, Shares, Violated, Witness
 
 __all__ = ["outline_of", "pair_block", "property_sheet", "sheet_of"]
 
@@ -79,7 +80,24 @@ def outline_of(report: Report) -> Sheet:
         exit_code=report.exit_code,
         made=tuple(_made(report)),
         effort=None if report.run is None or report.run.effort is None else report.run.in_words,
+        onward=_onward(report),
     )
+
+
+def _onward(report: Report) -> str | None:
+    """The command that looks for such pairs among the people of a table, which pairs of a domain need not be."""
+    found = [
+        (item.name, demand.witnesses[0])
+        for item in report.properties
+        for demand in item.demands
+        if isinstance(demand.verdict, Violated) and demand.witnesses
+    ]
+    for name, pair in found if report.recovered is None and not report.spec.path.startswith("<") else ():
+        for population in report.populations:
+            if population.edges_from is EdgesFrom.ROWS and population.columns[: len(pair.a)] == tuple(pair.a):
+                options = f"--property {name} --near {population.name}"
+                return f"among people of the table: fairdsl search {shlex.quote(report.spec.path)} {options}"
+    return None
 
 
 def _taken(report: Report) -> Iterator[str]:

@@ -336,7 +336,7 @@ class Recovered:
     computed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report(Tabled, Shown, Document):
     """Everything that one run of ``check`` found out."""
 

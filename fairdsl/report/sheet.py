@@ -214,12 +214,20 @@ class Sheet:
     made: tuple[tuple[str, str], ...]
     #: What came of the effort that was given; None where none was.
     effort: str | None = None
+    #: How to find such pairs among the people of a table; None where there is no such table, or no pair.
+    onward: str | None = None
 
     @property
     def total(self) -> str:
         """``4 properties``."""
         count = sum(number for number, _ in self.counts)
         return f"{count} propert{'y' if count == 1 else 'ies'}"
+
+    @property
+    def in_short(self) -> str:
+        """``4 properties: 2 violated, 2 measured``."""
+        said = ", ".join(f"{count} {judgement.value}" for count, judgement in self.counts)
+        return self.total + (f": {said}" if said else "")
 
     @property
     def meaning(self) -> str:

@@ -17,11 +17,22 @@ class Shown:
 
     __slots__ = ()
 
-    def rendered(self, format: str, facts: Mapping[str, str] | None = None) -> str:  # noqa: A002 - the word
-        """The report in a format, such as ``html``, ``markdown`` or ``ll144``: docs/reports.md lists them.
+    def __str__(self) -> str:
+        """What ``fairdsl check`` prints."""
+        return self.rendered()
 
-        ``facts`` are what no report has and a format has a place for, such as the date of an audit. ValueError for
-        others, and where the format needs properties that the report has not.
+    def __repr__(self) -> str:
+        """One line: of which spec, and what the properties come to."""
+        from fairdsl.report.layout import outline_of
+
+        report = cast("Report", self)
+        return f"<{type(self).__name__} of {report.spec.path}: {outline_of(report).in_short}>"
+
+    def rendered(self, format: str = "text", facts: Mapping[str, str] | None = None) -> str:  # noqa: A002 - the word
+        """The report as ``fairdsl check`` prints it, or in another format, such as ``html`` or ``ll144``.
+
+        docs/reports.md lists them. ``facts`` are what no report has and a format has a place for, such as the date of
+        an audit. ValueError for others, and where the format needs properties that the report has not.
         """
         from fairdsl.report.formats import FORMATS
 

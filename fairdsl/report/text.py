@@ -250,4 +250,5 @@ def _summary(sheet: Sheet, style: Style) -> str:
     )
     line = sheet.total + (f": {words}" if words else "")
     effort = "" if sheet.effort is None else style.paint(f"effort: {sheet.effort}", Paint.FAINT) + "\n"
-    return f"{effort}{line}\n" + style.paint(sheet.meaning, Paint.FAINT)
+    onward = "" if sheet.onward is None else style.paint(style.shown(sheet.onward), Paint.FAINT) + "\n"
+    return f"{effort}{line}\n{onward}" + style.paint(sheet.meaning, Paint.FAINT)

@@ -26,6 +26,12 @@ def test_every_kind_of_property(as_expected: Callable[[Path, str], None]) -> Non
     as_expected(SAMPLE, render(REPORT))
 
 
+def test_a_report_prints_as_its_text_and_is_one_line_in_a_list() -> None:
+    assert str(REPORT) == REPORT.rendered() == render(REPORT)
+    assert repr(REPORT) == f"<Report of {REPORT.spec.path}: {render(REPORT).splitlines()[-2]}>"
+    assert repr(replace(REPORT, properties=())).endswith(": 0 properties>")
+
+
 def test_the_line_of_the_design() -> None:
     assert "four_fifths   VIOLATED   impact ratio 0.6132 < 0.80   exact, enumerate, 2.1 s\n" in only("four_fifths")
 

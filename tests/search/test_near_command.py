@@ -93,6 +93,23 @@ def test_pairs_near_the_rows_of_a_file(spec: Path, tmp_path: Path) -> None:
         assert known[{"1": 0, "2": 1, "5": 2}[row["nearest_row"]]] == pytest.approx(min(known), abs=1e-6)
 
 
+def test_numbers_are_printed_as_the_table_writes_them(spec: Path) -> None:
+    (spec.parent / "cohort.csv").write_text("job,age,rate,distance\nclerk,60,0.07,3\n", encoding="utf-8")
+    text = " ".join(run(spec, "--near", "cohort", "--count", "2").stdout.split())
+    assert "age = 60, rate = 0.07, distance = 3" in text
+    assert "distance 0 from row 1" in text
+
+
+def test_check_says_how_to_find_people_of_the_table(spec: Path) -> None:
+    counted = "property counted { compare a, b : Applicant  differ in job  under cohort  measure fair_share }"
+    path, text = spec.parent / "both.fair", spec.read_text(encoding="utf-8")
+    path.write_text(text + counted, encoding="utf-8")
+    (spec.parent / "cohort.csv").write_text("job,age,rate,distance\nclerk,60,0.07,3\n", encoding="utf-8")
+    command = f"among people of the table: fairdsl search {path} --property fair --near cohort"
+    assert command in str(fairdsl.check(path))
+    assert "people of the table" not in str(fairdsl.check(path, properties="counted"))
+
+
 def test_rows_by_the_name_of_a_distribution(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = fairdsl.search(spec, near="cohort", count=20)
     assert found.near is not None
