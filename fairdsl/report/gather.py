@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairdsl.diagnostics import Diagnostic
@@ -70,17 +70,7 @@ class Gathering:
 
     def add(self, item: Elaborated, verdict: Verdict, seconds: float = 0.0) -> None:
         """What one demand came to, in so many seconds, and what the verdict says beside."""
-        answer = DemandReport(
-            text=item.demand.text,
-            metric=item.demand.metric,
-            definition=_definition(item.demand),
-            quantity=item.demand.quantity,
-            threshold=item.demand.threshold,
-            median=item.median,
-            verdict=verdict,
-            seconds=round(seconds, 3),
-            span=item.demand.span,
-        )
+        answer = replace(_demand_report(item.demand, verdict), median=item.median, seconds=round(seconds, 3))
         findings = verdict.warnings if isinstance(verdict, Value) else ()
         if isinstance(verdict, Vacuous):
             findings = (nobody_compared(item.property.name, item.property.span),)
@@ -118,14 +108,7 @@ class Gathering:
             yield checked, [place for place in sorted(self._answers) if self._items[place].property is checked]
 
     def _of(self, checked: CheckedProperty, places: Sequence[int]) -> PropertyReport:
-        return PropertyReport(
-            name=checked.name,
-            sentence=checked.title or checked.sentence,
-            clauses=checked.clauses,
-            demands=tuple(self._answers[place].report for place in places),
-            span=checked.span,
-            preset=checked.preset,
-        )
+        return _property_report(checked, (self._answers[place].report for place in places))
 
 
 def not_read(
@@ -151,29 +134,38 @@ def not_read(
         seed=seed,
         asked=asked,
         properties=tuple(
-            PropertyReport(
-                name=checked.name,
-                sentence=checked.title or checked.sentence,
-                clauses=checked.clauses,
-                demands=tuple(
-                    DemandReport(
-                        text=demand.text,
-                        metric=demand.metric,
-                        definition=_definition(demand),
-                        quantity=demand.quantity,
-                        threshold=demand.threshold,
-                        verdict=unanswered(demand.quantity, reason, detail),
-                        span=demand.span,
-                    )
-                    for demand in checked.demands
-                ),
-                span=checked.span,
-                preset=checked.preset,
+            _property_report(
+                checked,
+                (_demand_report(each, unanswered(each.quantity, reason, detail)) for each in checked.demands),
             )
             for checked in spec.properties
         ),
         diagnostics=tuple(warnings),
         ended=ended,
+    )
+
+
+def _property_report(checked: CheckedProperty, demands: Iterable[DemandReport]) -> PropertyReport:
+    """A property with what its demands came to: the one place where reports take over what a spec says of it."""
+    return PropertyReport(
+        name=checked.name,
+        sentence=checked.title or checked.sentence,
+        clauses=checked.clauses,
+        demands=tuple(demands),
+        span=checked.span,
+        preset=checked.preset,
+    )
+
+
+def _demand_report(demand: Demand, verdict: Verdict) -> DemandReport:
+    return DemandReport(
+        text=demand.text,
+        metric=demand.metric,
+        definition=_definition(demand),
+        quantity=demand.quantity,
+        threshold=demand.threshold,
+        verdict=verdict,
+        span=demand.span,
     )
 
 

@@ -18,6 +18,7 @@ from fairdsl.report.row_lines import row_lines
 from fairdsl.report.sentences import plain
 from fairdsl.report.share_words import float32_share, people_lines, share
 from fairdsl.report.sheet import (
+    IN_FORCE,
     Block,
     DemandSheet,
     FileSheet,
@@ -166,7 +167,7 @@ def property_sheet(item: PropertyReport, domains: Sequence[ListedDomain] = ()) -
         name=item.name,
         judgement=item.judgement,
         sentence=item.sentence,
-        clauses=item.clauses,
+        stated=tuple(note for note in (Note(IN_FORCE, item.clauses),) if note.lines),
         demands=tuple(_demand(demand, alike, item) for demand, alike in _once(item.demands)),
         blocks=tuple(blocks),
         single=len(item.demands) == 1,

@@ -70,9 +70,9 @@ def _property(item: PropertySheet) -> Iterator[str]:
         yield from _demand(demand)
     for block in item.blocks:
         yield from _block(block)
-    if item.clauses:
-        yield "In force:\n"
-        yield from (f"- {_code(clause)}" for clause in item.clauses)
+    for note in item.stated:
+        yield f"{note.heading.capitalize()}:\n"
+        yield from (f"- {_code(line)}" for line in note.lines)
         yield ""
 
 

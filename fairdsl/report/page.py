@@ -13,6 +13,7 @@ from fairdsl.report.markup import Content, Markup, element, named_table, prose, 
 from fairdsl.report.page_blocks import MOST_ROWS, blocks_of, facts, finding, in_brief, listed
 from fairdsl.report.page_people import domain_table, population_drawn
 from fairdsl.report.sheet import (
+    IN_FORCE,
     DemandSheet,
     FileSheet,
     PropertySheet,
@@ -160,9 +161,13 @@ def _property(number: int, item: PropertySheet) -> Markup:
     ahead: list[DemandSheet | None] = [None, *item.demands]
     inside += [_demand(demand, before, single=item.single) for before, demand in zip(ahead, item.demands, strict=False)]
     inside.append(element("div", blocks_of(item.blocks), class_="beside") if item.blocks else None)
-    if item.clauses:
-        inside += [element("h3", "What is compared, and under which conditions"), listed(item.clauses, "clauses")]
+    for note in item.stated:
+        inside += [element("h3", _HEADINGS.get(note.heading, note.heading.capitalize())), listed(note.lines, "clauses")]
     return element("section", inside, class_="block", id=f"p{number}")
+
+
+#: What stands above notes for people who have no spec before them, where it is another heading.
+_HEADINGS = {IN_FORCE: "What is compared, and under which conditions"}
 
 
 def _demand(demand: DemandSheet, before: DemandSheet | None, *, single: bool) -> Markup:

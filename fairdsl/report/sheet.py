@@ -21,6 +21,7 @@ from fairdsl.source import Span
 from fairdsl.verdict import Judgement, Region
 
 __all__ = [
+    "IN_FORCE",
     "Block",
     "DemandSheet",
     "FileSheet",
@@ -36,6 +37,9 @@ __all__ = [
     "ShareBars",
     "Sheet",
 ]
+
+#: The heading of the clauses of a property.
+IN_FORCE = "in force"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,8 @@ class PropertySheet:
     name: str
     judgement: Judgement
     sentence: str
-    clauses: tuple[str, ...]
+    #: What the spec says of it beside its sentence, under a heading each; none is empty.
+    stated: tuple[Note, ...]
     demands: tuple[DemandSheet, ...]
     #: Shares and pairs, of all demands.
     blocks: tuple[Block, ...]

@@ -119,7 +119,8 @@ def _property(item: PropertySheet, names: int, style: Style) -> Iterator[str]:
     if item.sentence:
         for line in wrap(style.shown(item.sentence), style.width - len(_INDENT)):
             yield _INDENT + line
-    yield from block_lines(Note("in force", item.clauses), style)
+    for note in item.stated:
+        yield from block_lines(note, style)
     for demand in item.demands:
         if single is None:
             yield f"{_INDENT}{_verdict(demand.judgement, style)}   " + _result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from dataclasses import replace
@@ -20,6 +21,7 @@ from fairdsl.report.markup import element
 from fairdsl.report.model import HashedFile, PropertyReport, Report, SpecFile
 from fairdsl.source import SourceFile, Span
 from fairdsl.verdict import Holds, Judgement
+from tests.modules import PACKAGE, files, tree_of
 
 EVIL = '<script>alert(1)</script><img src=x onerror="y">&lt;\'"\n](http://x)|`x`\u202e::error::%0A'
 VOID = {"meta", "br", "hr", "link", "col"}
@@ -78,6 +80,32 @@ def spoilt() -> Report:
 
 #: The formats that every report has; others are tables of certain audits.
 RENDERINGS = [name for name in FORMATS if name not in ("ll144", "eeoc")]
+
+
+def test_every_rendering_is_registered() -> None:
+    """By their text, for a module that nobody registers is imported by nobody."""
+    given = {"Sheet", "Report"}  # what a rendering is made of
+    modules = {
+        node.name
+        for file in files()
+        if file.parent == PACKAGE / "report"
+        for node in tree_of(file).body
+        if isinstance(node, ast.FunctionDef) and node.name == file.stem and node.args.args
+        if isinstance(node.args.args[0].annotation, ast.Name) and node.args.args[0].annotation.id in given
+    }
+    left_out = modules - {*FORMATS, "page"}  # which is the format html
+    assert len(modules) >= 6
+    assert not left_out, f"{left_out} of fairdsl/report: a line of FORMATS in fairdsl/report/formats.py is missing"
+
+
+def test_every_format_is_in_the_page_of_reports() -> None:
+    page = (PACKAGE.parent / "docs" / "reports.md").read_text("utf-8")
+    rows = {
+        each.name: f"| `{each.suffixes[0]}` |" if each.suffixes else f"| none; `--format {each.name}` |"
+        for each in FORMATS.values()
+    }
+    missing = {name for name, row in rows.items() if f"\n{row}" not in page}
+    assert not missing, f"the table of docs/reports.md has no row for {missing}"
 
 
 @pytest.mark.parametrize("name", RENDERINGS)

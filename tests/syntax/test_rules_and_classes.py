@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -12,7 +12,10 @@ from typing import Any, Union, get_args
 import pytest
 
 from fairdsl import semantics
+from fairdsl.building import Groups, Pairs
+from fairdsl.source import SourceFile
 from fairdsl.syntax import build, tree
+from fairdsl.syntax.parse import parse
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.tree import properties
 from fairdsl.syntax.words import CHAINED
@@ -82,8 +85,21 @@ def _unless_admitted(rule: str, name: str, kinds: set[Any]) -> Iterator[str]:
         yield f"`{rule}` reads `{name}`, which no field of it admits"
 
 
+#: Where a clause is written, for whoever left out one of the places.
+RULE = (
+    "write its rule and its word, and the rule's name in `_clause`, in grammar/fair.lark, then "
+    "`pytest --accept tests/syntax/test_tables.py`"
+)
+CLASS = (
+    "write its class, called as the rule, with its form in fairdsl/syntax/tree/properties.py, and name it in `Clause`"
+)
+CLAUSES = get_args(tree.Clause)
+ROOT = Path(__file__).parents[2]
+
+
 def test_every_rule_is_a_class_that_is_admitted_or_a_field() -> None:
-    assert list(_omissions()) == []
+    omitted = list(_omissions())
+    assert not omitted, f"{omitted}; of a clause: {CLASS}"
 
 
 def test_a_class_left_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,12 +122,71 @@ def test_a_class_left_out_of_its_union_is_named(monkeypatch: pytest.MonkeyPatch)
 
 def test_every_clause_has_a_rule() -> None:
     read = {build._classes()[name] for name in _contents()["property"] & build._classes().keys()}
-    assert set(get_args(tree.Clause)) <= read
+    unread = [kind.__name__ for kind in CLAUSES if kind not in read]
+    assert not unread, f"{unread}: no property reads it; {RULE}"
 
 
 def test_every_clause_means_something() -> None:
     """One that no module of the semantics names would be read and ignored."""
     folder = Path(semantics.__file__).parent
     named = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
-    unread = [kind.__name__ for kind in get_args(tree.Clause) if not re.search(rf"\b{kind.__name__}\b", named)]
-    assert unread == []
+    unread = [kind.__name__ for kind in CLAUSES if not re.search(rf"\b{kind.__name__}\b", named)]
+    assert not unread, f"{unread}: read and ignored; check it in `properties.py`, `groups.py` or `pairs.py` there"
+
+
+def _words(kind: type[tree.Node]) -> str:
+    """The words that a clause begins with, before anything that is filled in."""
+    return kind.FORM.text.partition("<")[0].partition("[")[0].strip()
+
+
+@pytest.mark.parametrize("kind", CLAUSES)
+def test_every_clause_has_an_example_that_is_one(kind: type[tree.Node]) -> None:
+    """Which help on a line that is not complete shows."""
+    example = kind.FORM.example
+    assert example, f"{kind.__name__}: write an `example=` in its form in fairdsl/syntax/tree/properties.py"
+    spec = parse(SourceFile("x.fair", f"fair 1\n\nproperty p {{\n  {example}\n}}\n")).spec
+    assert spec is not None
+    [item] = spec.items
+    assert isinstance(item, tree.Property)
+    assert [type(clause) for clause in item.clauses] == [kind]
+
+
+def test_every_clause_is_a_row_of_the_language() -> None:
+    """As many rows begin with its words as there are clauses that do: `for each` is two."""
+    page = (ROOT / "docs" / "language.md").read_text("utf-8")
+    table = page.partition("\n### Lines of a property\n")[2].partition("\n### ")[0]
+    rows = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| ")]
+    for words, count in Counter(map(_words, CLAUSES)).items():
+        found = sum(bool(re.search(rf"`{words}\b", row)) for row in rows)
+        assert found >= count, f"docs/language.md, `Lines of a property`: no row begins with `{words} ...`"
+
+
+def test_every_clause_is_defined_in_the_semantics() -> None:
+    page = (ROOT / "docs" / "semantics.md").read_text("utf-8")
+    undefined = [words for words in map(_words, CLAUSES) if not re.search(rf"`{words}\b", page)]
+    assert not undefined, f"docs/semantics.md says nowhere, in back-ticks, what {undefined} means"
+
+
+#: Clauses that have no field in `fairdsl.building`, and why: they are written as text, in `clauses`.
+AS_TEXT = {
+    tree.ForEachClause: "properties of its values are written one by one, by a loop in Python",
+    tree.OtherwiseEqualClause: "says what is so without it",
+    tree.WhenClause: "a condition, as the language writes it",
+    tree.AllowClause: "a path, as the language writes it",
+    tree.BaselineClause: "of paths",
+}
+
+
+def test_every_clause_can_be_built() -> None:
+    texts: dict[str, Any] = {"require": "same decision", "measure": "fair_share", "among": "age >= 18"}
+    both: dict[str, Any] = {"name": "p", "under": "cohort", "model": "approve", **texts}
+    pairs = Pairs(**both, domain="Person", differ="sex", within={"age": 5}, regardless_of="job")
+    groups = Groups(**both, across="sex", for_each="age", excluding_below=30, privileged="sex = male")
+    spec = parse(SourceFile("x.fair", "\n".join(("fair 1", *pairs.lines(), *groups.lines(), "")))).spec
+    assert spec is not None
+    built = {type(clause) for item in spec.items if isinstance(item, tree.Property) for clause in item.clauses}
+    assert not built & AS_TEXT.keys()
+    missing = [kind.__name__ for kind in CLAUSES if kind not in built | AS_TEXT.keys()]
+    assert not missing, (
+        f"{missing}: a field of Pairs or Groups in fairdsl/building/properties.py, or a reason in AS_TEXT"
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lark.exceptions import LarkError
 
 from fairdsl.resources import grammar_file
 from fairdsl.syntax import tables
@@ -15,19 +17,41 @@ TEXT = grammar_file("fair.lark").read_text(encoding="utf-8")
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.fair"))
 
 
+@contextmanager
+def grammar_at_fault() -> Iterator[None]:
+    """What Lark finds in a grammar names neither its file nor what to do."""
+    try:
+        yield
+    except LarkError as problem:
+        found = f"{type(problem).__name__}: {problem}"
+        pytest.fail(
+            f"grammar/fair.lark is not a grammar that reads the examples; mend it there:\n{found}", pytrace=False
+        )
+
+
 def test_the_file_is_that_of_the_grammar(as_expected: Callable[[Path, str], None]) -> None:
-    as_expected(grammar_file("fair.tables.json"), tables.tables_of(TEXT))
+    with grammar_at_fault():
+        written = tables.tables_of(TEXT)
+    as_expected(grammar_file("fair.tables.json"), written)
+
+
+@pytest.mark.parametrize("broken", [TEXT.replace("start:", "start: nowhere", 1), TEXT + "\nrule: (\n"])
+def test_a_mistake_in_the_grammar_is_named_with_its_file(broken: str) -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"grammar/fair\.lark"), grammar_at_fault():
+        tables.tables_of(broken)
 
 
 def test_the_parser_of_the_file_is_the_parser_of_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh = tables.built(TEXT)
+    with grammar_at_fault():
+        fresh = tables.built(TEXT)
     monkeypatch.setattr(tables, "built", lambda _: pytest.fail("the tables were not read from their file"))
     tables.grammar.cache_clear()
     read = tables.grammar()
     assert EXAMPLES
     for path in EXAMPLES:
         text = path.read_text(encoding="utf-8")
-        assert read.parse(text, start="start") == fresh.parse(text, start="start"), path
+        with grammar_at_fault():
+            assert read.parse(text, start="start") == fresh.parse(text, start="start"), path
     condition = "age > 20 and not (sex = female)"
     assert read.parse(condition, start="lone_condition") == fresh.parse(condition, start="lone_condition")
 

@@ -106,7 +106,7 @@ class RegardlessClause(Node):
     names: tuple[Name, ...]
 
 
-@node("otherwise equal", about=About.PAIRS, once=True)
+@node("otherwise equal", about=About.PAIRS, once=True, example="otherwise equal")
 class OtherwiseEqualClause(Node):
     """``otherwise equal``: says what is so without it, that all else is held equal."""
 
@@ -118,7 +118,7 @@ class AmongClause(Node):
     condition: Expression
 
 
-@node("for each <names>", about=About.GROUPS)
+@node("for each <names>", about=About.GROUPS, example="for each job")
 class StrataClause(Node):
     """``for each age, job``: the metric at each of their values by itself, of which the worst counts."""
 
