@@ -22,6 +22,9 @@ from fairdsl.syntax import tree
 
 __all__ = ["pages"]
 
+#: As many as a page shows beside its two columns of links.
+_COLUMNS = 80
+
 
 def pages() -> dict[str, str]:
     """Each page by its path."""
@@ -105,12 +108,14 @@ def _codes() -> Iterator[str]:
 
 
 def _commands() -> Iterator[str]:
-    context = click.Context(cli, info_name="fairdsl", terminal_width=100, max_content_width=100)
+    context = click.Context(cli, info_name="fairdsl", terminal_width=_COLUMNS, max_content_width=_COLUMNS)
     yield f"```text\n{cli.get_help(context)}\n```"
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None
-        own = click.Context(command, info_name=name, parent=context, terminal_width=100, max_content_width=100)
+        own = click.Context(
+            command, info_name=name, parent=context, terminal_width=_COLUMNS, max_content_width=_COLUMNS
+        )
         yield f"## `fairdsl {name}`"
         yield f"```text\n{command.get_help(own)}\n```"
 

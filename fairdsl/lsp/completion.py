@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from fairdsl.lsp.desk import Desk, Seen
-from fairdsl.lsp.names import Mention, Names, mentions_in
+from fairdsl.lsp.names import Declared, Mention, Names, mentions_in
 from fairdsl.lsp.paths import path_completions
 from fairdsl.lsp.roles import Kind
 from fairdsl.source import SourceFile
@@ -90,13 +90,7 @@ def _names(behind: Onward, seen: Seen) -> Iterator[types.CompletionItem]:
         names = Names.of((spec, *seen.specs))
         for one in names.offered(place):
             if one.name.text != PLACEHOLDER:
-                yield types.CompletionItem(
-                    label=one.name.text,
-                    kind=KINDS[one.kind],
-                    detail=one.kind.value + (f" of {one.within}" if one.within else ""),
-                    sort_text=_FIRST,
-                    insert_text=f'"{one.name.text}"' if one.name.quoted else None,
-                )
+                yield _named(one, _FIRST, f'"{one.name.text}"' if one.name.quoted else None)
         yield from _language_words(place)
 
 
@@ -111,22 +105,20 @@ def _outcomes(behind: Onward, seen: Seen) -> Iterator[types.CompletionItem]:
     if "OUTCOME" in behind.terminals and behind.situation.owner is not None:
         lexemes, owner = behind.situation.lexemes, behind.situation.owner
         model = lexemes[owner + 1].text
-        outcomes = [each for each in seen.names.declared if each.kind is Kind.OUTCOME and each.within == model]
-        for one in outcomes:
-            yield types.CompletionItem(
-                label=one.name.text,
-                kind=KINDS[Kind.OUTCOME],
-                detail=f"outcome of {model}",
-                sort_text=_FIRST,
-                insert_text=f"{one.name.text} when ",
-            )
+        for one in (each for each in seen.names.declared if each.kind is Kind.OUTCOME and each.within == model):
+            yield _named(one, _FIRST, f"{one.name.text} when ")
     if "ATTRIBUTE" in behind.terminals and behind.situation.body == "distribution":
         for one in seen.names.declared:
             if one.kind in (Kind.ATTRIBUTE, Kind.LABEL) and not isinstance(one.node, tree.Derived):
-                yield types.CompletionItem(
-                    label=one.name.text,
-                    kind=KINDS[one.kind],
-                    detail=one.kind.value,
-                    sort_text=_SECOND,
-                    insert_text=f"{one.name.text} : ",
-                )
+                yield _named(one, _SECOND, f"{one.name.text} : ")
+
+
+def _named(one: Declared, rank: str, inserted: str | None) -> types.CompletionItem:
+    """What is declared, with the text that is written for it where that is not its name."""
+    return types.CompletionItem(
+        label=one.name.text,
+        kind=KINDS[one.kind],
+        detail=one.kind.value + (f" of {one.within}" if one.within else ""),
+        sort_text=rank,
+        insert_text=inserted,
+    )

@@ -18,7 +18,7 @@ from lsprotocol import types
 from fairdsl.api.specs import refused_early
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
 from fairdsl.lsp.names import Mention, Names, mentions_in
-from fairdsl.lsp.places import Places
+from fairdsl.lsp.places import Places, uri_of
 from fairdsl.semantics.front_end import ReadSpec, read_spec
 from fairdsl.semantics.remembered import Remembered
 from fairdsl.source import Span
@@ -165,8 +165,6 @@ class Desk:
 
     def uri(self, path: str) -> str:
         """The address that the editor knows a file by."""
-        from fairdsl.lsp.places import uri_of
-
         return self.opened[path].uri if path in self.opened else uri_of(path)
 
     def location(self, span: Span) -> types.Location:

@@ -67,7 +67,7 @@ def _written(node: tree.Node) -> str:
     if body and not isinstance(node, tree.Property):
         lines = lines[:_MOST_LINES] + ["..."] * (len(lines) > _MOST_LINES)
     elif body:
-        lines = lines[:1]
+        lines = [lines[0].rstrip("{ ")]
     return "\n".join(lines)
 
 

@@ -102,7 +102,8 @@ def _verdict(place: types.Position, said: dict[str, Any], demand: dict[str, Any]
     """``✗ violated: sex female | male, decision reject | grant``, with the sentences of the report behind it."""
     pairs = [*demand["pairs"], *(each for each in said["pairs"] if not _of_others(each, demand))]
     mark = _MARKS.get(demand["judgement"], _OTHER)
-    label = f"{mark} {demand['judgement']}" + (f" {demand['outcome']}" if demand["outcome"] else "")
+    said_before = demand["text"].endswith(demand["outcome"])
+    label = f"{mark} {demand['judgement']}" + ("" if said_before else f" {demand['outcome']}")
     lines = [demand["plain"], demand["resting"]]
     if pairs and demand["judgement"] != Judgement.HOLDS.value:
         pair = pairs[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 from uuid import uuid4
 
 from lsprotocol import types
@@ -20,6 +20,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.lsp import colours, completion, findings, hover, inline, outline, renaming
 from fairdsl.lsp.checking import Checks, Verdict
 from fairdsl.lsp.desk import Desk, Seen, path_of
+from fairdsl.lsp.names import Declared
 from fairdsl.prelude import with_canonical_names
 from fairdsl.resources import version
 from fairdsl.source import SourceFile
@@ -32,6 +33,13 @@ _PAUSE = 0.03
 #: Seconds without a change after which Python looks for circles among its objects: trees have none, and looking for
 #: them beside the work takes a third of its time.
 _IDLE = 1.0
+
+
+class _Asking(Protocol):
+    """What questions about a place have in common."""
+
+    text_document: types.TextDocumentIdentifier
+    position: types.Position
 
 
 class NotCheckedError(JsonRpcException):
@@ -317,7 +325,7 @@ def _edits(server: Server) -> None:
         return [] if layout == text else [types.TextEdit(desk.places(path).everything, layout)]
 
 
-def _declared(server: Server, params: Any) -> Any:
+def _declared(server: Server, params: _Asking) -> Declared | None:
     """What the name at the place of a question means."""
     seen = server.seen_at(params.text_document)
     return renaming.declaration_at(seen, server.desk.places(seen.path).offset(params.position))

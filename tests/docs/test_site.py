@@ -56,6 +56,10 @@ def test_the_site_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> Non
     assert built.returncode == 0, built.stdout + built.stderr
     assert "WARNING" not in built.stdout + built.stderr
     assert list(dead(tmp_path)) == []
+    pages = {
+        page.relative_to(tmp_path).as_posix() for page in tmp_path.rglob("*.html") if "walkthrough" not in page.parts
+    }
+    assert pages - reached(tmp_path) == set()
     assert "Is this model fair" in (tmp_path / "index.html").read_text("utf-8")
 
 
@@ -67,16 +71,32 @@ def dead(site: Path) -> Iterator[str]:
         return set(_ID.findall(page.read_text("utf-8")))
 
     for page in sorted(site.rglob("*.html")):
-        for link in _LINK.findall(page.read_text("utf-8")):
-            if re.match(r"(https?|mailto|data):", link):
-                continue
-            path, _, heading = link.partition("#")
-            target = (page.parent / unquote(path.partition("?")[0])).resolve() if path else page
-            target = target / "index.html" if target.is_dir() else target
+        for link, target, heading in links(page):
             if not target.is_file() or (heading and target.suffix == ".html" and unquote(heading) not in ids(target)):
                 yield f"{page.relative_to(site)}: {link}"
+
+
+def links(page: Path) -> Iterator[tuple[str, Path, str]]:
+    """What a page of a site links to within it: as it is written, the file, and the heading there."""
+    for link in _LINK.findall(page.read_text("utf-8")):
+        if not re.match(r"(https?|mailto|data):", link):
+            path, _, heading = link.partition("#")
+            target = (page.parent / unquote(path.partition("?")[0])).resolve() if path else page
+            yield link, target / "index.html" if target.is_dir() else target, heading
+
+
+def reached(site: Path) -> set[str]:
+    """The pages that the first one leads to, over however many others."""
+    found, todo = {site / "index.html"}, [site / "index.html"]
+    while todo:
+        new = {target for _, target, _ in links(todo.pop()) if target.suffix == ".html"} - found
+        found, todo = found | new, [*todo, *new]
+    return {page.relative_to(site).as_posix() for page in found}
 
 
 def test_what_would_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text('<a href="b.html">b</a><a href="a.html#x" id=y>x</a><a href="#y">y</a>')
     assert list(dead(tmp_path)) == ["a.html: b.html", "a.html: a.html#x"]
+    for name, text in (("index.html", "<a href=c.html#x>"), ("c.html", "<a href=index.html>")):
+        (tmp_path / name).write_text(text)
+    assert reached(tmp_path) == {"index.html", "c.html"}

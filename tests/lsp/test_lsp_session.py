@@ -93,7 +93,7 @@ async def test_from_nothing_to_a_verdict_and_back(session: Session, tmp_path: Pa
     assert await session.lenses(spec) == ["check again", "✗ violated"]
     held, verdict = await session.hints(spec)
     assert held == "held equal: wealth"
-    assert verdict.startswith("✗ violated same decision: sex female | male, decision reject | grant")
+    assert verdict.startswith("✗ violated: sex female | male, decision reject | grant")
     progress = [each for reports in session.client.progress_reports.values() for each in reports]
     assert {"begin", "report", "end"} <= {each.kind for each in progress}
 
