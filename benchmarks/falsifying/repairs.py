@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import fairdsl
 
@@ -29,6 +30,8 @@ class Repair:
     reduction: Fraction | None
     verdict: str
     seconds: float
+    #: The first model and what was trained in each round, kept or not: rows that were added, and the rate at most.
+    rounds: tuple[tuple[int, Fraction], ...]
 
     @property
     def enough(self) -> bool:
@@ -37,8 +40,8 @@ class Repair:
         return self.reduction is not None and self.reduction >= Fraction(95, 100) and lost <= Fraction(5, 1000)
 
 
-def repaired(estimator: str, seed: int, folder: Path) -> Repair:
-    """Train, find, add, train again, by ``fairdsl.repair`` with its defaults."""
+def repaired(estimator: str, seed: int, folder: Path, **options: Any) -> Repair:
+    """Train, find, add, train again, by ``fairdsl.repair`` with its defaults but for these options."""
     began = time.process_time()
     found = fairdsl.repair(
         EXAMPLE / "census.fair",
@@ -46,6 +49,7 @@ def repaired(estimator: str, seed: int, folder: Path) -> Repair:
         estimator=f"{EXAMPLE / 'estimators.py'}:{estimator}",
         output=folder / f"{estimator}-{seed}",
         seed=seed,
+        **options,
     )
     first, best = found.rates
     before, after = found.compared.before, found.compared.after
@@ -60,4 +64,5 @@ def repaired(estimator: str, seed: int, folder: Path) -> Repair:
         reduction=found.reduction,
         verdict=", ".join(verdicts),
         seconds=time.process_time() - began,
+        rounds=tuple((one.added, one.measured.rate.high) for one in found.candidates if one.measured is not None),
     )

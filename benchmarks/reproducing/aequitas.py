@@ -12,6 +12,7 @@ from falsifying.counts import sampled_of
 from falsifying.effort import hunted
 from falsifying.pace import peers
 from falsifying.questions import cases_in
+from falsifying.repairs import ESTIMATORS, repaired
 from falsifying.spread import mean_of
 from falsifying.walks import PUBLISHED, walked
 from shares.questions import ask
@@ -19,6 +20,7 @@ from shares.questions import ask
 import fairdsl
 from fairdsl.ir.problem import Problem
 from reproducing.networks import trained
+from reproducing.plots import Axes
 from reproducing.results import Part, Row, Setting
 
 __all__ = ["PARTS"]
@@ -55,7 +57,8 @@ def strategies(setting: Setting) -> Iterator[Row]:
             walks = walked(problem, list(PUBLISHED), range(seeds), steps)
             for strategy, group in walks.items():
                 found = mean_of([one.success for one in group])
-                yield Row(what=f"{name}, {strategy}: found of tried", ours=f"{found.value:.2%}")
+                row = Row(what=f"{name}, {strategy}: found of tried", ours=f"{found.value:.2%}")
+                yield row.drawn((strategy, name, found.value))
             for before, after in pairwise(PUBLISHED):
                 both = zip(walks[before], walks[after], strict=True)
                 more = mean_of([later.success - former.success for former, later in both])
@@ -109,12 +112,35 @@ def rates(setting: Setting) -> Iterator[Row]:
             yield Row.held(what, shown, f"{RATES[name]}%", "paper", low <= RATES[name] <= high, why)
 
 
+def retraining(setting: Setting) -> Iterator[Row]:
+    """The paper's loop on the classifiers of the example: find, add with one label, train again, measure, go on."""
+    rounds = 4 if setting.quick else 6
+    best, names = 0.0, ESTIMATORS[:2] if setting.quick else ESTIMATORS
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            found = repaired(name, setting.seed, Path(folder), recipe="pairs", add=0.01, rounds=rounds)
+            (low, _), (_, high) = found.rates
+            best = max(best, float(found.reduction or 0))
+            before, after = found.held_out
+            shown = f"{float(low):.2%} -> {float(high):.2%}, accuracy {100 * float(after - before):+.2f} points"
+            why = "no round was shown to be fairer"
+            row = Row.held(f"{name}: discriminatory", shown, "less", STATED, high < low, why)
+            yield row.drawn(*((name, place, float(rate)) for place, (_, rate) in enumerate(found.rounds)))
+        found = repaired("tree", setting.seed, Path(folder) / "published", recipe="published", rounds=rounds)
+    rates = [float(rate) for _, rate in found.rounds]
+    shown = f"{rates[0]:.2%}, then {' '.join(f'{rate:.2%}' for rate in rates[1:])}"
+    yield Row(what="tree, rows added as by the authors' program: discriminatory after each round", ours=shown)
+    shown = f"{best:.2%}"
+    yield Row.held("most that retraining takes away", shown, "up to 94%", STATED, best >= 0.94, "other classifiers")
+
+
 PARTS = (
     Part(
         name="table3",
         title="Table 3: effectiveness of the strategies",
         note="The paper has random below semi-directed below fully-directed. With one seed all draw the same starts.",
         rows=strategies,
+        axes=Axes(x="", y="found of tried"),
     ),
     Part(
         name="table4",
@@ -126,7 +152,17 @@ PARTS = (
     Part(
         name="table5",
         title="Table 5: rates of discrimination",
-        note="Before retraining; what retraining does is measured by `falsifier.py repair`.",
+        note="Before retraining.",
         rows=rates,
+    ),
+    Part(
+        name="table5_retraining",
+        title="Table 5: retraining",
+        note="Rounds as the paper has them: twice as many pairs in each, found for the best model so far. They are "
+        "added with one label for both, and a model is kept where its rate is shown to be lower and half a point of "
+        "accuracy at most is lost on the rows to choose by; accuracy is that on other rows. The rows are those of "
+        "`examples/repair`, which are invented.",
+        rows=retraining,
+        axes=Axes(x="round", y="rate, at most"),
     ),
 )

@@ -13,6 +13,7 @@ from group.sums import correlated, independent
 from reproducing.audits import FREE, NETWORK, ROWS, Asked, checked, measured
 from reproducing.classifiers import trained
 from reproducing.justicia import RATES, reweighed
+from reproducing.plots import Axes
 from reproducing.results import Part, Row, Setting
 from reproducing.tables import SHAPES, Table, table_of
 
@@ -76,7 +77,8 @@ def accuracy(setting: Setting) -> Iterator[Row]:
         what = f"{name}: greatest error of a group's rate under the network"
         other = f"at most {free:.4f}, that of independent columns"
         why = "the edges are chosen for how likely they make the rows, not for this rate"
-        yield Row.held(what, f"{network:.4f}", other, "paper's statement", network <= free + 1e-12, why)
+        row = Row.held(what, f"{network:.4f}", other, "paper's statement", network <= free + 1e-12, why)
+        yield row.drawn(("network", name, network), ("independent columns", name, free))
 
 
 FEW = "so few cells that going through all of them takes less than choosing an order of elimination"
@@ -93,7 +95,9 @@ def pace(setting: Setting) -> Iterator[Row]:
         plain = f"none in {patience:g}" if row.plain is None else f"{row.plain:.4f}"
         faster = row.plain is None or row.seconds <= row.plain
         what = f"{name}: CPU s"
-        yield Row.held(what, f"{row.seconds:.4f}", plain, "the recursion, written plainly", faster, FEW)
+        cell = Row.held(what, f"{row.seconds:.4f}", plain, "the recursion, written plainly", faster, FEW)
+        recursion = patience if row.plain is None else row.plain
+        yield cell.drawn(("fairdsl", name, row.seconds), ("the recursion, at least", name, recursion))
         if row.difference is not None:
             shown = f"{row.difference:.0e}"
             yield Row.held(f"{name}: difference of rates", shown, "0", "the recursion", row.passed, "other rates")
@@ -122,11 +126,12 @@ def poisoning(setting: Setting) -> Iterator[Row]:
             gap = measured(table, classifier, asked).number("parity_gap")
             what = f"{name}, {strength:.0%} poisoned rows: statistical parity"
             if strength == 0:
-                yield Row(what=what, ours=f"{gap:.4f}")
+                row = Row(what=what, ours=f"{gap:.4f}")
             else:
                 why = "a classifier that was trained again need not follow each step"
                 other = f"at least {before:.4f}: more poison, more disparity"
-                yield Row.held(what, f"{gap:.4f}", other, "paper's statement", gap >= before, why)
+                row = Row.held(what, f"{gap:.4f}", other, "paper's statement", gap >= before, why)
+            yield row.drawn((name, strength, gap))
             before = gap
 
 
@@ -146,7 +151,8 @@ def influences(setting: Setting) -> Iterator[Row]:
             each = {", ".join(map(str, part.at.values())): float(part.low) for part in found.values[0][metric].parts}
             apart[column] = max(each.values()) - min(each.values())
             for group, number in each.items():
-                yield Row(what=f"{name}, {column} on Pr[favourable | {group}]", ours=f"{number:+.4f}")
+                row = Row(what=f"{name}, {column} on Pr[favourable | {group}]", ours=f"{number:+.4f}")
+                yield row.drawn((f"{name}: {group}", column, number))
         most = max(apart, key=lambda column: apart[column])
         what = f"{name}: the column whose influence differs most between the groups"
         if table.invented:
@@ -171,13 +177,14 @@ def paths(setting: Setting) -> Iterator[Row]:
             further = f'  allow {first} -> {column} -> m\n  baseline {first} = "{baseline}"\n'
             asked.append(Asked(under=NETWORK, across=[first], metrics=["path_specific_gap"], further=further))
         found = measured(table, trained("LR", table), asked, graph=graph)
-        yield Row(what=f"{name}: statistical parity", ours=f"{found.number('parity_gap'):.4f}")
+        whole = found.number("parity_gap")
+        yield Row(what=f"{name}: statistical parity", ours=f"{whole:.4f}").drawn((f"{name}: gap", "all", whole))
         for place, column in enumerate(others, 1):
             left = found.values[place]["path_specific_gap"]
             low, high = float(left.low), float(left.high)
             shown = f"{low:.4f}" if low == high else f"{low:.4f} .. {high:.4f}"
             what = f"{name}: left when {first} -> {column} -> m may carry influence"
-            yield Row(what=what, ours=shown)
+            yield Row(what=what, ours=shown).drawn((f"{name}: gap", column, high))
 
 
 PARTS = (
@@ -194,12 +201,14 @@ PARTS = (
         note="Logistic regressions: the rates of groups under a learned network and under independent columns, "
         "beside those among the rows.",
         rows=accuracy,
+        axes=Axes(x="", y="greatest error of a rate"),
     ),
     Part(
         name="pace",
         title="Run time by variables and width",
         note="From the closed problem to both rates, beside the paper's recursion written plainly in Python.",
         rows=pace,
+        axes=Axes(x="", y="CPU s", log=True),
     ),
     Part(
         name="reweighing",
@@ -207,6 +216,7 @@ PARTS = (
         note="Logistic regressions before and after reweighing; optimised preprocessing is left out. Equalized "
         "odds over the rows.",
         rows=lambda setting: reweighed(setting, NETWORK, ("LR",)),
+        axes=Axes(x="", y="statistical parity"),
     ),
     Part(
         name="poisoning",
@@ -214,6 +224,7 @@ PARTS = (
         note="Rows of deserving people of the less favoured sex are added as undeserving; the model is trained "
         "again and measured under the network of the rows without poison.",
         rows=poisoning,
+        axes=Axes(x="poisoned rows, of the rows", y="statistical parity"),
     ),
     Part(
         name="influence",
@@ -221,6 +232,7 @@ PARTS = (
         note="Pr[favourable | group] less the same where the column is uniform and independent of the rest given "
         "the group.",
         rows=influences,
+        axes=Axes(x="", y="influence on the rate"),
     ),
     Part(
         name="paths",
@@ -228,5 +240,6 @@ PARTS = (
         note="Each column depends on the group alone, by a graph that is assumed for the measurement and says nothing "
         "about causes. The paper's own gaps are of public tables and not at hand, so nothing is compared.",
         rows=paths,
+        axes=Axes(x="through", y="gap that is left"),
     ),
 )

@@ -16,6 +16,7 @@ from group.trees import tree_cases_in
 
 from reproducing.audits import FREE, ROWS, WITHIN, Asked, checked, measured
 from reproducing.classifiers import KINDS, reweighing, trained
+from reproducing.plots import Axes
 from reproducing.results import Part, Row, Setting
 from reproducing.tables import SHAPES, table_of
 
@@ -141,7 +142,9 @@ def reweighed(setting: Setting, under: str, kinds: tuple[str, ...] = KINDS) -> I
                 if was == now:
                     yield Row(what=what, ours=shown, reason="unchanged: trained again, it decides as before")
                     continue
-                yield Row.held(what, shown, "nearer to fair", "paper's statement", better, why)
+                row = Row.held(what, shown, "nearer to fair", "paper's statement", better, why)
+                points = (("before", f"{name}, {kind}", was), ("after", f"{name}, {kind}", now))
+                yield row.drawn(*points) if metric == "parity_gap" else row
 
 
 def compound(setting: Setting) -> Iterator[Row]:
@@ -158,10 +161,12 @@ def compound(setting: Setting) -> Iterator[Row]:
                 yield Row(what=what, ours="undefined", reason="nobody is accepted")
             elif len(across) == 1:
                 before = min(before, ratio)
-                yield Row(what=what, ours=f"{ratio:.4f}")
+                yield Row(what=what, ours=f"{ratio:.4f}").drawn((name, " x ".join(across), ratio))
             else:
                 other = f"at most {before:.4f}: more groups, more disparity"
-                yield Row.held(what, f"{ratio:.4f}", other, "paper's statement", ratio <= before + 1e-12, "more equal")
+                fewer = ratio <= before + 1e-12
+                row = Row.held(what, f"{ratio:.4f}", other, "paper's statement", fewer, "more equal")
+                yield row.drawn((name, " x ".join(across), ratio))
                 before = ratio
 
 
@@ -183,7 +188,8 @@ def sizes(setting: Setting) -> Iterator[Row]:
             what = f"{name}, {size} rows: standard deviation of statistical parity"
             other = f"at most {of_rows:.4f}, that of the sample's own rates"
             shown = f"{of_law:.4f} (from {min(gaps[1]):.4f} to {max(gaps[1]):.4f})"
-            yield Row.held(what, shown, other, "paper's statement", of_law <= of_rows, unsure)
+            row = Row.held(what, shown, other, "paper's statement", of_law <= of_rows, unsure)
+            yield row.drawn((f"{name}: rows", size, of_rows), (f"{name}: distribution", size, of_law))
 
 
 PARTS = (
@@ -208,6 +214,7 @@ PARTS = (
         note="Logistic regressions and trees of depth 3; rates under independent columns, equalized odds over the "
         "rows. Optimised preprocessing is left out.",
         rows=lambda setting: reweighed(setting, FREE),
+        axes=Axes(x="", y="statistical parity"),
     ),
     Part(
         name="figure2",
@@ -215,6 +222,7 @@ PARTS = (
         note="A logistic regression with its impact ratio across more and more protected columns, all values of "
         "them groups.",
         rows=compound,
+        axes=Axes(x="groups by", y="impact ratio"),
     ),
     Part(
         name="figure3",
@@ -222,5 +230,6 @@ PARTS = (
         note="A logistic regression, measured with samples of so many rows: scatter of the sample's own rates "
         "(as AIF360 has them) and of those under columns that are independent within each group, fitted to the sample.",
         rows=sizes,
+        axes=Axes(x="rows", y="standard deviation of the gap"),
     ),
 )

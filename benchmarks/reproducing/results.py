@@ -8,8 +8,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+
+from reproducing.plots import Axes, Drawn, plot
 
 __all__ = ["Part", "Row", "Setting", "run"]
 
@@ -46,6 +48,8 @@ class Row:
     whose: str = ""
     agrees: str = NOTHING
     reason: str = ""
+    #: What the row has in the part's figure, as JSON.
+    figure: str = ""
 
     @classmethod
     def held(cls, what: str, ours: str, other: str, whose: str, agrees: bool, reason: str = "") -> Row:
@@ -53,15 +57,20 @@ class Row:
         why = NOTHING if agrees else reason
         return cls(what=what, ours=ours, other=other, whose=whose, agrees=YES if agrees else NO, reason=why)
 
+    def drawn(self, *points: Drawn) -> Row:
+        """The same with numbers of the part's figure."""
+        return replace(self, figure=json.dumps(points))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One table or figure: its rows, and what is said above them."""
+    """One table or figure: its rows, what is said above them, and the axes where it is drawn."""
 
     name: str
     title: str
     note: str
     rows: Callable[[Setting], Iterator[Row]]
+    axes: Axes | None = None
 
 
 def run(paper: str, title: str, parts: Sequence[Part], setting: Setting, output: Path) -> Path:
@@ -88,6 +97,9 @@ def run(paper: str, title: str, parts: Sequence[Part], setting: Setting, output:
         _write(path, found)
         taken = time.process_time() - start
         print(f"[{number}/{len(parts)}] {part.title}: {taken:.1f} CPU s", file=sys.stderr, flush=True)
+    for part in parts:
+        if part.axes is not None:
+            _plot(part.axes, folder / f"{part.name}.csv")
     page = folder / "README.md"
     page.write_text(_page(paper, title, parts, folder, setting), encoding="utf-8")
     return page
@@ -113,6 +125,13 @@ def _read(path: Path) -> list[Row]:
         return [Row(**row) for row in csv.DictReader(file)]
 
 
+def _plot(axes: Axes, path: Path) -> None:
+    """The figure beside the table of its numbers."""
+    points = [point for row in _read(path) if row.figure for point in json.loads(row.figure)]
+    if points and not plot(points, axes, path.with_suffix(".svg")):
+        print(f"{path.stem}: no plot (pip install 'fairdsl[plots]')", file=sys.stderr, flush=True)
+
+
 def _page(paper: str, title: str, parts: Sequence[Part], folder: Path, setting: Setting) -> str:
     tables = "tables and networks of the folder, invented where it has none" if setting.data else "all is invented"
     lines = [f"# {title}, reproduced", ""]
@@ -129,6 +148,9 @@ def _page(paper: str, title: str, parts: Sequence[Part], folder: Path, setting: 
         lines += ["", f"## {part.title}", "", part.note, ""]
         lines += ["| | fairdsl | beside it | whose | agrees | why not |", "| --- | ---: | ---: | --- | --- | --- |"]
         for row in rows:
-            cells = [cell.replace("|", "\\|") for cell in asdict(row).values()]
+            shown = (row.what, row.ours, row.other, row.whose, row.agrees, row.reason)
+            cells = [cell.replace("|", "\\|") for cell in shown]
             lines.append(f"| {' | '.join(cells)} |")
+        if (folder / f"{part.name}.svg").is_file():
+            lines += ["", f"![{part.title}]({part.name}.svg)"]
     return "\n".join(lines) + "\n"
