@@ -5,7 +5,8 @@
 
 FOLDER may hold `tables/adult.csv`, `german.csv` and `titanic.csv` with the headers of `reproducing/tables.py`, and
 `group/*.json`, the problems that `group_fairness.py cases` reads; what is not there is invented, which the page says.
-Results are one CSV file a table and a page; a run that was stopped goes on after the last table that is whole.
+Results are one CSV file a table and a page, with plots where Matplotlib is installed; a run that was stopped goes on
+after the last table that is whole.
 """
 
 from __future__ import annotations
