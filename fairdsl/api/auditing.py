@@ -28,6 +28,7 @@ def audit(
     scores: Any = None,
     threshold: float | Fraction | None = None,
     positive: object | None = None,
+    positive_label: object | None = None,
     privileged: Mapping[str, object] | object | None = None,
     metrics: Names = (),
     confidence: float | Fraction = Audit.confidence,
@@ -48,10 +49,13 @@ def audit(
             cut into groups of one size.
         scores: what the decisions were made by: how often people of a score deserve it is compared as well.
         threshold: from which score on the decision is favourable.
-        positive: the favourable value of ``y_pred``, and the deserving one of ``y_true``; by default 1, true, or yes.
+        positive: the favourable value of ``y_pred``, and the deserving one of ``y_true`` where it has it; by default 1,
+            true, or yes, and of a name that says a bad outcome, as ``default`` does, the other value.
+        positive_label: the deserving value of ``y_true``, where it is another one.
         privileged: the group that everybody else is compared with, ``{"sex": "male"}``, or the value of a single
             column: for the metrics of AIF360.
-        metrics: the names of the metrics; by default all that these arrays define.
+        metrics: the names of the metrics, or ``"all"``; by default all that these arrays define are computed, and a few
+            of them printed.
         confidence: how sure the intervals are.
         conditions: how many columns make a subgroup, at most.
         smallest: groups of fewer rows are left out.
@@ -70,7 +74,7 @@ def audit(
     from fairdsl.backends.contract import Silent
 
     settings = _settings(confidence, conditions, smallest, bins, timeout)
-    wanted = _wanted(settings, threshold, positive, privileged, metrics)
+    wanted = _wanted(settings, threshold, (positive, positive_label), privileged, metrics)
     budget = _budget(settings)
     return audit_arrays(y_true, y_pred, sensitive_features, scores, wanted, budget, observer or Silent())
 
@@ -84,6 +88,7 @@ def audit_table(
     scores: str | None = None,
     threshold: float | Fraction | None = None,
     positive: object | None = None,
+    positive_label: object | None = None,
     privileged: Mapping[str, object] | object | None = None,
     metrics: Names = (),
     confidence: float | Fraction = Audit.confidence,
@@ -102,7 +107,7 @@ def audit_table(
     from fairdsl.backends.contract import Silent
 
     settings = _settings(confidence, conditions, smallest, bins, timeout)
-    wanted = _wanted(settings, threshold, positive, privileged, metrics)
+    wanted = _wanted(settings, threshold, (positive, positive_label), privileged, metrics)
     parts = {"prediction": prediction, "label": label, "scores": scores}
     return audited(data, parts, names_of(protected), wanted, _budget(settings), observer or Silent())
 
@@ -119,7 +124,9 @@ def _budget(settings: Audit) -> Budget:
     return Budget.under(options_of(Run(timeout=settings.timeout), None, sections()))
 
 
-def _wanted(settings: Audit, threshold: object, positive: object, privileged: Any, metrics: Names) -> Wanted:
+def _wanted(
+    settings: Audit, threshold: object, positive: tuple[object, object], privileged: Any, metrics: Names
+) -> Wanted:
     from fairdsl.auditing.audit import Wanted
 
     try:
@@ -127,6 +134,12 @@ def _wanted(settings: Audit, threshold: object, positive: object, privileged: An
         from_ = None if threshold is None else read_number(str(threshold))
     except ValueError:
         raise ValueError(f"`threshold` is a number, as 0.5 is, not {threshold!r}") from None
+    favourable, deserving = positive
     return Wanted(
-        positive=positive, threshold=from_, privileged=privileged, metrics=names_of(metrics), settings=settings
+        positive=favourable,
+        positive_label=deserving,
+        threshold=from_,
+        privileged=privileged,
+        metrics=names_of(metrics),
+        settings=settings,
     )

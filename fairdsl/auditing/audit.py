@@ -6,7 +6,7 @@ answers are the engines of ``fairdsl check``; so the spec and the rows by themse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fairdsl.auditing.audited import Audited, small_groups, worst_of
-from fairdsl.auditing.columns import Outcome, group_column, outcome_column, score_column
+from fairdsl.auditing.columns import Outcome, group_column, outcome_column, outcome_values, score_column
 from fairdsl.auditing.errors import not_audited
-from fairdsl.auditing.spec import Asked, metrics_of, spec_text
+from fairdsl.auditing.favourable import Sought, good_values, score_is_good
+from fairdsl.auditing.spec import Asked, first_metrics, metrics_of, spec_text
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.data.cells import decimal_of
 from fairdsl.data.table import open_records
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.suggest import nearest
+from fairdsl.diagnostics.surface import said
 from fairdsl.drafting.errors import no_such_column
 from fairdsl.drafting.words import can_be_quoted, names_for
 from fairdsl.given.tables import cells_of, columns_of, csv_of, is_table, series_name
@@ -38,6 +40,8 @@ __all__ = ["Wanted", "audit_arrays", "audit_table"]
 _T = TypeVar("_T")
 #: The attributes of an audit beside its groups, and what callers call them.
 _DECIDED, _LABEL, _SCORES = "prediction", "outcome", "scores"
+#: The word for all metrics.
+EVERY = "all"
 #: What a condition of a model takes for its own output, and the names that an audit's spec gives itself.
 _MEANT_OTHERWISE = frozenset({"score", "probability", "class", "became_of_them", "rows"})
 
@@ -47,10 +51,21 @@ class Wanted:
     """What is asked of the rows, in the caller's own words."""
 
     positive: object | None = None
+    positive_label: object | None = None
     threshold: Fraction | None = None
     privileged: Mapping[str, object] | object | None = None
     metrics: Sequence[str] = ()
     settings: Audit = field(default_factory=Audit)
+
+    @property
+    def every_metric(self) -> bool:
+        """Whether all numbers are to be printed, and not the first few."""
+        return tuple(self.metrics) == (EVERY,)
+
+    @property
+    def named_metrics(self) -> Sequence[str]:
+        """The metrics that are named; none: all are computed."""
+        return () if self.every_metric else self.metrics
 
 
 #: A column: its header and its cells.
@@ -66,6 +81,24 @@ class _Rows:
     decided: _Part | None
     label: _Part | None
     scores: _Part | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Called:
+    """What messages call the columns, and what they say where there are no decisions."""
+
+    label: str
+    decided: str
+    nothing: str
+    instead: str
+
+
+_ARRAYS = _Called(
+    label="y_true",
+    decided="y_pred",
+    nothing="`y_pred` is None",
+    instead="give `y_pred`, or `scores` with the `threshold` from which on one is favourable",
+)
 
 
 def audit_arrays(
@@ -87,19 +120,22 @@ def audit_arrays(
         raise _refused("the arrays have different lengths", said, "give each row a value in every array")
     if not next(iter(lengths.values())):
         raise _refused("there are no rows", "all arrays are empty", "give a value a row")
-    taken = [*groups]
-    headers = {key: _free(key, taken) for key in (_DECIDED, _LABEL, _SCORES)}
+    headers = dict.fromkeys(groups, "")
+    for key, values in ((_DECIDED, y_pred), (_LABEL, y_true), (_SCORES, scores)):
+        own = series_name(values)
+        headers[_free(own if own is not None and can_be_quoted(own) else key, headers)] = key
+    called = {key: header for header, key in headers.items()}
     rows = _Rows(
         path="predictions.csv",
         groups=groups,
-        decided=None if named["y_pred"] is None else (headers[_DECIDED], named["y_pred"]),
-        label=None if named["y_true"] is None else (headers[_LABEL], named["y_true"]),
-        scores=None if named["scores"] is None else (headers[_SCORES], named["scores"]),
+        decided=None if named["y_pred"] is None else (called[_DECIDED], named["y_pred"]),
+        label=None if named["y_true"] is None else (called[_LABEL], named["y_true"]),
+        scores=None if named["scores"] is None else (called[_SCORES], named["scores"]),
     )
     columns = {**groups, **{part[0]: part[1] for part in (rows.decided, rows.scores, rows.label) if part is not None}}
     content = csv_of(columns)
     with holding({rows.path: content}):
-        audited = _audited(rows, wanted, ("y_true", "y_pred", "scores"), budget, observer)
+        audited = _audited(rows, wanted, _ARRAYS, budget, observer)
     return replace(audited, content=content)
 
 
@@ -136,9 +172,17 @@ def audit_table(
         label=column(parts["label"]),
         scores=column(parts["scores"]),
     )
-    said = (parts["label"] or "", parts["prediction"] or "prediction", parts["scores"] or "")
+    called = _Called(
+        label=parts["label"] or "",
+        decided=parts["prediction"] or "",
+        nothing="no column was named for them",
+        instead=said(
+            "name their column, `--prediction COLUMN`, or that of the scores, `--scores COLUMN --threshold NUMBER`",
+            "name their column, `prediction=`, or that of the scores, `scores=`, with the `threshold`",
+        ),
+    )
     with holding({} if content is None else {path: content}):
-        audited = _audited(rows, wanted, said, budget, observer)
+        audited = _audited(rows, wanted, called, budget, observer)
     return replace(audited, content=content)
 
 
@@ -155,13 +199,13 @@ def _groups_of(given: Any) -> dict[str, list[str]]:
     return {series_name(given) or "group": cells_of(given, "`sensitive_features`")}
 
 
-def _free(name: str, taken: Sequence[str]) -> str:
+def _free(name: str, taken: Collection[str]) -> str:
     """A header that no group has."""
     return name if name not in taken else _free(f"{name}_", taken)
 
 
-def _audited(rows: _Rows, wanted: Wanted, said: tuple[str, str, str], budget: Budget, observer: Observer) -> Audited:
-    asked = _asked(rows, wanted, said)
+def _audited(rows: _Rows, wanted: Wanted, called: _Called, budget: Budget, observer: Observer) -> Audited:
+    asked = _asked(rows, wanted, called)
     path = str(Path(rows.path).with_suffix(".fair"))
     text = laid_out(SourceFile(path, spec_text(asked)))
     with holding({path: text.encode("utf-8")}):
@@ -174,10 +218,13 @@ def _audited(rows: _Rows, wanted: Wanted, said: tuple[str, str, str], budget: Bu
         worst=worst_of(report),
         small=small_groups(report, FEW_ROWS),
         data=rows.path,
+        favourable=asked.told,
+        deserving=None if asked.label is None else asked.label.told,
+        shown=first_metrics(asked) if not wanted.metrics else (),
     )
 
 
-def _asked(rows: _Rows, wanted: Wanted, said: tuple[str, str, str]) -> Asked:
+def _asked(rows: _Rows, wanted: Wanted, called: _Called) -> Asked:
     """The question; DiagnosticError with all that is wrong with any column."""
     found: list[Diagnostic] = []
     bins = wanted.settings.bins
@@ -191,8 +238,7 @@ def _asked(rows: _Rows, wanted: Wanted, said: tuple[str, str, str]) -> Asked:
     if not rows.groups:
         raise _refused("nobody is protected", "no column was named", "name who is protected")
     if rows.decided is None and (rows.scores is None or wanted.threshold is None):
-        help_text = "give `y_pred`, or `scores` with the `threshold` from which on one is favourable"
-        raise _refused("there are no decisions", f"`{said[1] or 'y_pred'}` is None", help_text)
+        raise _refused("there are no decisions", called.nothing, called.instead)
 
     def tried(make: Callable[[], _T]) -> _T | None:
         try:
@@ -201,14 +247,8 @@ def _asked(rows: _Rows, wanted: Wanted, said: tuple[str, str, str]) -> Asked:
             found.extend(error.diagnostics)
             return None
 
-    def outcome(part: _Part | None, named: str) -> Outcome | None:
-        if part is None:
-            return None
-        header, cells = part
-        return tried(lambda: outcome_column(names[header], header, cells, wanted.positive, named or header))
-
     each = [tried(partial(group_column, names[header], header, cells, bins)) for header, cells in rows.groups.items()]
-    label, decided = outcome(rows.label, said[0]), outcome(rows.decided, said[1])
+    decided, label = tried(lambda: _outcomes(rows, wanted, called, names)) or (None, None)
     scores = None
     if rows.scores is not None:
         scores = tried(partial(score_column, names[rows.scores[0]], rows.scores[0], rows.scores[1], bins))
@@ -223,12 +263,38 @@ def _asked(rows: _Rows, wanted: Wanted, said: tuple[str, str, str]) -> Asked:
         scores=scores,
         threshold=wanted.threshold,
         privileged={},
-        metrics=wanted.metrics,
+        metrics=wanted.named_metrics,
         settings=wanted.settings,
     )
     asked = replace(asked, privileged=_privileged(wanted.privileged, rows, names))
     _check_metrics(asked)
     return asked
+
+
+def _outcomes(
+    rows: _Rows, wanted: Wanted, called: _Called, names: Mapping[str, str]
+) -> tuple[Outcome | None, Outcome | None]:
+    """The decisions, and what became of people, each with its good value."""
+    own = wanted.positive_label is not None
+    said_of_label = wanted.positive_label if own else wanted.positive
+    decided = _sought(rows.decided, called.decided, wanted.positive, "positive")
+    label = _sought(rows.label, called.label, said_of_label, "positive_label", own=own)
+    good = good_values(decided, label)
+    if decided is None and rows.scores is not None and label is not None and good[1] is not None:
+        score_is_good(rows.scores[0], label, good[1])
+    first, second = (
+        None if part is None or value is None else outcome_column(names[part.header], part.header, part.values, value)
+        for part, value in zip((decided, label), good, strict=True)
+    )
+    return first, second
+
+
+def _sought(part: _Part | None, what: str, named: object | None, argument: str, *, own: bool = False) -> Sought | None:
+    if part is None:
+        return None
+    header, cells = part
+    values = outcome_values(header, cells, what)
+    return Sought(header=header, values=values, what=what, named=named, argument=argument, own=own)
 
 
 def _privileged(given: Any, rows: _Rows, names: Mapping[str, str]) -> dict[str, str]:
@@ -269,7 +335,9 @@ def _check_metrics(asked: Asked) -> None:
         if name not in known:
             near = nearest(name, list(known))
             reason = f"those that can be asked of these rows are: {', '.join(known)}"
-            help_text = f"did you mean `{near}`?" if near else "some need `y_true`, others the `privileged` group"
+            help_text = (
+                f"did you mean `{near}`?" if near else "some need what became of people, others a privileged group"
+            )
             raise _refused(f"the metric `{name}` cannot be asked here", reason, help_text)
 
 

@@ -51,7 +51,7 @@ class Subgroup:
     behind: Fraction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Audited(Document):
     """An audit of predictions: which spec it is, what checking it gave, and who is treated worst."""
 
@@ -69,6 +69,12 @@ class Audited(Document):
     small: tuple[str, ...]
     #: The table as the spec names it.
     data: str
+    #: Which decision counts as favourable, and why, where nobody said so.
+    favourable: str
+    #: Which outcome counts as deserving; null without one.
+    deserving: str | None = None
+    #: The metrics that the page has; none: all of them, as the document has in any case.
+    shown: tuple[str, ...] = ()
     #: Its content, where it is not a file yet.
     content: bytes | None = field(default=None, repr=False, compare=False)
 
@@ -84,7 +90,7 @@ class Audited(Document):
         files = {place: text} | ({} if self.content is None else {table: self.content})
         for file in files:
             if os.path.lexists(file):
-                raise DiagnosticError(would_overwrite(str(file)))
+                raise DiagnosticError(would_overwrite(str(file), "--spec FILE.fair", "write(PATH)"))
         for file, content in files.items():
             write_file(file, content, replace=False)
 
@@ -119,6 +125,9 @@ class Audited(Document):
         from fairdsl.auditing.words import page
 
         return page(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.report.audit}, {self.rows:,} rows>"
 
     def _repr_html_(self) -> str:
         from fairdsl.auditing.words import html_page

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.auditing.errors import not_audited
+from fairdsl.auditing.favourable import FALSE, TRUE, Good
 from fairdsl.data.cells import BLANKS, decimal_of
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.drafting.words import can_be_quoted, in_comment, listed, quoted, value_text
+from fairdsl.drafting.words import can_be_quoted, listed, quoted, value_text
 from fairdsl.ir.domain import show_number
 
-__all__ = ["Column", "Outcome", "group_column", "outcome_column", "score_column"]
+__all__ = ["Column", "Outcome", "distinct", "group_column", "outcome_column", "outcome_values", "score_column"]
 
 #: Values that a category has at most.
 _MANY = 100
@@ -21,8 +21,6 @@ _MANY = 100
 _EACH = 8
 #: A column of decisions has fewer numbers than these: more look like scores.
 _SCORES = 20
-#: Values that need nobody to say which is the good one; -1 is what some libraries write for the other one.
-_TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no", "-1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +54,13 @@ class Outcome:
     condition: str
     #: How many values there are.
     values: int
+    #: The good value of the column in words, and why it is taken for that.
+    told: str
 
 
 def group_column(name: str, header: str, cells: Sequence[str], bins: int) -> Column:
     """Who is protected: values as they occur, and of a number with many of them so many ``bins``."""
-    values = _distinct(cells)
+    values = distinct(cells)
     numbers = _numbers(values)
     if numbers is not None and len(values) > _EACH:
         whole = all(number.denominator == 1 for number in numbers)
@@ -77,9 +77,9 @@ def group_column(name: str, header: str, cells: Sequence[str], bins: int) -> Col
     return Column(name=name, header=header, type=_category(header, values), groups=len(values))
 
 
-def outcome_column(name: str, header: str, cells: Sequence[str], positive: object | None, what: str) -> Outcome:
-    """Decisions, or what became of people: ``what`` says which in messages."""
-    values = _distinct(cells)
+def outcome_values(header: str, cells: Sequence[str], what: str) -> list[str]:
+    """The values of decisions, or of what became of people: ``what`` says which in messages."""
+    values = distinct(cells)
     gaps = sum(not cell.strip(BLANKS) for cell in cells)
     if gaps:
         reason = f"{gaps:,} of {len(cells):,} rows have none"
@@ -88,21 +88,30 @@ def outcome_column(name: str, header: str, cells: Sequence[str], positive: objec
         reason = f"it has {len(values):,} different values ({listed(values, 3)}), which look like scores"
         help_text = "give decisions, or the scores as `scores` with the `threshold` from which on one is favourable"
         raise _refused(f"`{what}` is not a column of decisions", reason, help_text)
-    good = _good(values, positive, what)
-    if "-1" not in values and all(value.lower() in (*_TRUE, *_FALSE) for value in values):
-        said = good.lower() in _TRUE
-        kind, written = "boolean", "yes" if said else "no"
-        condition = name if said else f"not {name}"
+    return values
+
+
+def outcome_column(name: str, header: str, values: Sequence[str], good: Good) -> Outcome:
+    """A column with these values, one of which is ``good``."""
+    if "-1" not in values and all(value.lower() in (*TRUE, *FALSE) for value in values):
+        true = good.value.lower() in TRUE
+        kind, written = "boolean", "yes" if true else "no"
+        condition = name if true else f"{name} = no"  # behind `favourable when` no `not` can stand
     else:
-        kind, written = _category(header, dict.fromkeys([*values, good])), value_text(good)
+        kind, written = _category(header, dict.fromkeys([*values, good.value])), value_text(good.value)
         condition = f"{name} = {written}"
-    column = Column(name=name, header=header, type=kind, groups=len(values))
-    return Outcome(column=column, positive=written, condition=condition, values=max(2, len(values)))
+    return Outcome(
+        column=Column(name=name, header=header, type=kind, groups=len(values)),
+        positive=written,
+        condition=condition,
+        values=max(2, len(values)),
+        told=f"`{header}` = {good.value}" + (f" ({good.why})" if good.why else ""),
+    )
 
 
 def score_column(name: str, header: str, cells: Sequence[str], bins: int) -> Column:
     """Scores: numbers, cut into so many bins."""
-    values = _distinct(cells)
+    values = distinct(cells)
     numbers = _numbers(values)
     if numbers is None:
         wrong = [value for value in values if decimal_of(value) is None]
@@ -117,32 +126,7 @@ def score_column(name: str, header: str, cells: Sequence[str], bins: int) -> Col
     return Column(name=name, header=header, type=kind, groups=min(bins, len(values)))
 
 
-def _good(values: Sequence[str], positive: object | None, what: str) -> str:
-    """The value that counts as favourable, or as deserving: the one that is named, or else the one that is true."""
-    truths = all(value.lower() in (*_TRUE, *_FALSE) for value in values)
-    wanted = "1" if positive is None else _word(positive)
-    if positive is None and not truths:
-        command = f"--positive {shlex.quote(values[-1])}"
-        help_text = f"write `positive={values[-1]!r}`, or `{command}` for the command, if that is the favourable one"
-        title = f"which value of `{what}` is the favourable one?"
-        raise _refused(title, f"the values are {listed(values, 6)}", help_text)
-    # True, 1 and yes are one answer, and libraries differ in which they write.
-    side = next((side for side in (_TRUE, _FALSE) if wanted.lower() in side), ())
-    same = [value for value in values if value == wanted] or [value for value in values if value.lower() in side]
-    if not same and not (truths and side):
-        reason = f"the values are {listed(values, 6)}"
-        raise _refused(f"no row of `{what}` has the value {in_comment(wanted)}", reason, "name one of them")
-    return same[0] if same else wanted
-
-
-def _word(value: object) -> str:
-    """A value as a cell would have it."""
-    from fairdsl.given.tables import cells_of
-
-    return cells_of([value], "`positive`")[0].strip(BLANKS)
-
-
-def _distinct(cells: Sequence[str]) -> list[str]:
+def distinct(cells: Sequence[str]) -> list[str]:
     """The values, numbers by their size and texts in alphabetical order."""
     values = sorted({cell.strip(BLANKS) for cell in cells})
     numbers = _numbers(values)

@@ -11,11 +11,11 @@ from fairdsl.auditing.columns import Column, Outcome
 from fairdsl.drafting.words import quoted, value_text
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.metric import ACCEPTANCE, Comparison, Metric
-from fairdsl.ir.rate import Fact
+from fairdsl.ir.rate import Each, Fact
 from fairdsl.options.commands import Audit
 from fairdsl.prelude import metrics, nearest
 
-__all__ = ["AGAINST", "BY", "SUBGROUPS", "Asked", "metrics_of", "spec_text", "subgroup_metrics"]
+__all__ = ["AGAINST", "BY", "SUBGROUPS", "Asked", "first_metrics", "metrics_of", "spec_text", "subgroup_metrics"]
 
 #: What the names of properties begin with: all metrics by groups, against the privileged one, and rates of subgroups.
 BY, AGAINST, SUBGROUPS = "by_", "against_", "subgroups_"
@@ -25,6 +25,18 @@ _LOWER_IS_WORSE = (
     (Fact.FAVOURABLE, None),
     (Fact.FAVOURABLE, Fact.DESERVING),
     (Fact.CORRECT, None),
+)
+
+
+#: The numbers that are printed where none are named, as rate, condition and comparison: of decisions and of errors.
+_FIRST = (
+    (Fact.FAVOURABLE, None, Comparison.GAP),
+    (Fact.FAVOURABLE, None, Comparison.RATIO),
+    (Fact.FAVOURABLE, Each.LABEL, Comparison.GAP),
+    (Fact.CORRECT, None, Comparison.GAP),
+    (Fact.FAVOURABLE, None, Comparison.QUOTIENT),
+    (Fact.FAVOURABLE, None, Comparison.DIFFERENCE),
+    (Fact.FAVOURABLE, Each.LABEL, Comparison.DIFFERENCE),
 )
 
 
@@ -61,6 +73,22 @@ class Asked:
     #: The names of the metrics; none: all.
     metrics: Sequence[str]
     settings: Audit
+
+    @property
+    def told(self) -> str:
+        """What is favourable, in words."""
+        if self.decided is not None:
+            return self.decided.told
+        assert self.scores is not None
+        assert self.threshold is not None
+        return f"`{self.scores.header}` >= {show_number(self.threshold)}"
+
+
+def first_metrics(asked: Asked) -> tuple[str, ...]:
+    """The few numbers that a page begins with."""
+    kinds = (False, True) if asked.privileged else (False,)
+    every = [metric for signed in kinds for metric in metrics_of(asked, signed=signed)]
+    return tuple(m.name for m in every if (m.rate.event, m.rate.given, m.comparison) in _FIRST)
 
 
 def _subsets(asked: Asked) -> list[tuple[Column, ...]]:

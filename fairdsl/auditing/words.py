@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from fairdsl.auditing.spec import SUBGROUPS
+from fairdsl.auditing.spec import BY, SUBGROUPS
 from fairdsl.diagnostics.style import display_width
-from fairdsl.ir.metric import Comparison
+from fairdsl.diagnostics.surface import said
+from fairdsl.ir.metric import ACCEPTANCE, Comparison
 from fairdsl.ir.numbers import shown
 from fairdsl.ir.question import metric_words
 from fairdsl.prelude import metric_named
@@ -24,20 +26,33 @@ if TYPE_CHECKING:
 __all__ = ["html_page", "page"]
 
 _WIDTH = 100
+#: What the first lines hold the ratio of rates against: the rule of 29 CFR 1607.4(D).
+_FOUR_FIFTHS = Fraction(4, 5)
 #: Groups that are named at most.
 _LISTED = 6
 
 
 def page(audited: Audited) -> str:
-    """The audit for people: of each column its groups and numbers, then who is treated worst."""
+    """The audit for people: what counts, what it comes to, then each column's groups and numbers, and the worst."""
     return "\n".join(_lines(audited))
 
 
 def _lines(audited: Audited) -> Iterator[str]:
     yield f"{audited.report.audit}: {audited.rows:,} rows"
+    yield f"favourable: {audited.favourable}"
+    if audited.deserving is not None:
+        yield f"deserving: {audited.deserving}"
+    yield from _conclusions(audited.report.properties)
+    kept = 0
     for item in audited.report.properties:
         if not item.name.startswith(SUBGROUPS):
-            yield from ("", f"{_heading(item)}", *(f"    {line}" for line in _property(item)))
+            named = [demand for demand in item.demands if not audited.shown or demand.metric in audited.shown]
+            chosen = named or list(item.demands)
+            kept = max(kept, len(item.demands) - len(chosen))
+            yield from ("", f"{_heading(item)}", *(f"    {line}" for line in _property(item, chosen)))
+    if kept:
+        every = said("--metrics all", 'metrics="all"')
+        yield from ("", f"{kept} more number{'s' * (kept > 1)} of each: `{every}`")
     if audited.worst:
         yield from ("", "treated worst, of all subgroups at once")
         yield from (f"    {line}" for subgroup in audited.worst for line in _worst(subgroup))
@@ -48,6 +63,33 @@ def _lines(audited: Audited) -> Iterator[str]:
         yield from [f"    and {more} more"] if more > 0 else []
 
 
+def _conclusions(properties: Sequence[PropertyReport]) -> Iterator[str]:
+    """For each column by itself: who is favoured least and most, and how the four-fifths rule stands."""
+    for item in properties:
+        name = item.clauses[0].removeprefix("across ")
+        for demand in item.demands if item.name.startswith(BY) and "," not in name else ():
+            groups, ratio, metric = demand.groups, demand.value, metric_named(demand.metric)
+            if metric.comparison is not Comparison.RATIO or metric.rate != ACCEPTANCE.rate:
+                continue
+            if groups is None or not groups.defined or ratio is None or ratio.exact is None:
+                continue
+            least, most = (groups.rates[place[0]] for place in (groups.least, groups.most))
+            rates = [f"{each.group[name]} {shown(each.low, percent=True)}" for each in (least, most)]
+            said_of = "all alike" if least.low == most.low else " against ".join(rates)
+            yield f"by {name}: {said_of}; {_four_fifths(ratio.exact, groups)}"
+
+
+def _four_fifths(ratio: Fraction, groups: Value) -> str:
+    """The ratio beside four fifths, and whether that is so for those whom the rows were drawn from."""
+    below = ratio < _FOUR_FIFTHS
+    words = f"the ratio {shown(ratio)} is {'below' if below else 'not below'} four fifths"
+    if groups.sampling is None:
+        return words
+    low, high = groups.sampling
+    sure = (high is not None and high < _FOUR_FIFTHS) if below else (low is not None and low >= _FOUR_FIFTHS)
+    return f"{words}, in the population {'as well' if sure else 'perhaps not'}"
+
+
 def _heading(item: PropertyReport) -> str:
     clauses = [
         clause for clause in item.clauses if clause.startswith(("across ", "privileged ", "among ", "for each "))
@@ -55,13 +97,13 @@ def _heading(item: PropertyReport) -> str:
     return ", ".join(clauses)
 
 
-def _property(item: PropertyReport) -> Iterator[str]:
+def _property(item: PropertyReport, chosen: Sequence[DemandReport]) -> Iterator[str]:
     groups = next((each.groups for each in item.demands if each.groups is not None), None)
     if groups is not None:
         yield from table_lines(group_table(groups), _WIDTH)
         if groups.excluded:
             yield f"left out: {left_out(groups)}"
-    rows = [_number(demand) for demand in item.demands]
+    rows = [_number(demand) for demand in chosen]
     widths = [max((display_width(row[place]) for row in rows), default=0) for place in range(2)]
     for name, value, interval in rows:
         yield f"{name:<{widths[0]}}  {value:<{widths[1]}}  {interval}".rstrip()

@@ -13,6 +13,7 @@ from fairdsl.cli.guard import Guarded
 from fairdsl.cli.memory import prepare_memory
 from fairdsl.cli.streams import prepare
 from fairdsl.clock import command_began, limited_memory, listening, process_began
+from fairdsl.diagnostics.surface import on_a_command_line
 from fairdsl.source.reading import LARGEST, reading
 from fairdsl.source.spreadsheets import writing
 
@@ -120,6 +121,7 @@ def cli(
     A spec says who is compared with whom and what must hold; fairdsl proves it, or shows two individuals
     for whom it does not.
     """
+    ctx.with_resource(on_a_command_line())
     ctx.with_resource(reading(root=root, largest=largest_file))
     ctx.with_resource(limited_memory(memory_limit))
     ctx.with_resource(writing(defuse_formulas=defuse_formulas))

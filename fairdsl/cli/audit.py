@@ -48,8 +48,9 @@ _NUMBER = _Number()
 @click.option("--scores", metavar="COLUMN", help="The scores that decided.")
 @click.option("--threshold", type=_NUMBER, metavar="NUMBER", help="From which score on the decision is favourable.")
 @click.option("--positive", metavar="VALUE", help="The favourable value.  [default: 1, true or yes]")
+@click.option("--positive-label", metavar="VALUE", help="The deserving value, where the label has another one.")
 @click.option("--privileged", metavar="COLUMN=VALUE", multiple=True, help="The group that others are compared with.")
-@click.option("--metrics", metavar="NAMES", help="Metrics, with commas between.  [default: all that there are]")
+@click.option("--metrics", metavar="NAMES", help="Metrics, with commas between.  [default: a few; all: every one]")
 @click.option("--spec", type=click.Path(dir_okay=False), metavar="FILE.fair", help="Write the spec that says the same.")
 @command_options(Audit)
 @printer_option
@@ -64,6 +65,7 @@ def command(
     scores: str | None,
     threshold: Fraction | None,
     positive: str | None,
+    positive_label: str | None,
     privileged: tuple[str, ...],
     metrics: str | None,
     spec: str | None,
@@ -86,6 +88,7 @@ def command(
             scores=scores,
             threshold=threshold,
             positive=positive,
+            positive_label=positive_label,
             privileged=named or None,
             metrics=_names(metrics),
             **options,

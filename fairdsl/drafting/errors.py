@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.suggest import nearest
+from fairdsl.diagnostics.surface import said
 
 __all__ = ["no_such_column", "nothing_to_ask", "would_overwrite"]
 
@@ -29,13 +30,13 @@ def no_such_column(name: str, headers: Sequence[str], unusable: str | None) -> D
     )
 
 
-def would_overwrite(path: str) -> Diagnostic:
+def would_overwrite(path: str, option: str = "-o FILE.fair", argument: str = "output=") -> Diagnostic:
     """E0671: a file is in the place of the new spec."""
     return Diagnostic(
         code="E0671",
         title=f"`{path}` exists already",
         why="a spec that somebody has read and edited is an audit; it is not replaced by a draft",
-        help="name another file with `-o FILE.fair`, or move this one away",
+        help=f"name another file with `{said(option, argument)}`, or move this one away",
     )
 
 

@@ -13,7 +13,7 @@ from fairdsl.drafting.columns import Column
 from fairdsl.drafting.words import in_comment
 from fairdsl.ir.domain import Boolean, Integer, Real, show_number
 
-__all__ = ["Label", "label_of", "named_column"]
+__all__ = ["Label", "label_of", "named_column", "names_a_good_outcome", "of_a_bad_outcome"]
 
 #: Words for a good outcome, in the cells of a label.
 _GOOD = re.compile(
@@ -72,7 +72,7 @@ def label_of(column: Column) -> Label:
             why="from the median on: write the threshold that counts",
         )
     values = sorted(column.values, key=Fraction) if column.numbers is not None else column.values
-    bad = _names_a_bad_outcome(column.header, values)
+    bad = of_a_bad_outcome(column.header, values)
     good, why = (bad, "the header names a bad outcome") if bad is not None else _good(values)
     if isinstance(column.type, Boolean):
         condition = column.name if good.lower() in _TRUE else f"not {column.name}"
@@ -89,7 +89,13 @@ def label_of(column: Column) -> Label:
     )
 
 
-def _names_a_bad_outcome(header: str, values: Sequence[str]) -> str | None:
+def names_a_good_outcome(header: str) -> bool:
+    """Whether a word of the header says that what is so is good, as of ``loan_granted``."""
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header).lower())
+    return any(word not in _TRUE and _GOOD.fullmatch(word) for word in words) and not _BAD.search(header)
+
+
+def of_a_bad_outcome(header: str, values: Sequence[str]) -> str | None:
     """Of a header such as ``default`` the value for which it is not so; None of others."""
     said = next((value for value in values if value.lower() in _TRUE), None)
     if said is None or len(values) != 2 or not _BAD.search(header):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.diagnostics.surface import said
 from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
@@ -23,7 +24,8 @@ def override_of_nothing(
     """
     guess = None if written else nearest(name, known)
     listing = ", ".join(f"`{model}`" for model in known)
-    option, has = (f"callables={{{name!r}: ...}}", "function") if function else (f"--model {name}=...", "file")
+    file = said(f"--model {name}=...", f"models={{{name!r}: ...}}")
+    option, has = (f"callables={{{name!r}: ...}}", "function") if function else (file, "file")
     instead = "write `from callable` here" if function else "write `from` and a path here"
     return Diagnostic(
         code="E0550",
@@ -39,19 +41,20 @@ def override_of_nothing(
 
 
 def data_of_nothing(name: str, readers: Sequence[str], *, declared: bool) -> Diagnostic:
-    """``--data NAME=PATH`` for a distribution that there is not, or that is not made from a file."""
+    """Data for a distribution that there is not, or that is not made from a file."""
+    option = said(f"--data {name}=...", f"data={{{name!r}: ...}}")
     guess = nearest(name, readers)
     listing = ", ".join(f"`{reader}`" for reader in readers)
     return Diagnostic(
         code="E0553",
-        title=f"`--data {name}=...` names {'a distribution without data' if declared else 'no distribution'}",
+        title=f"`{option}` names {'a distribution without data' if declared else 'no distribution'}",
         notes=(f"`{name}` is not made from a file",) if declared else (),
         why="an option that is quietly ignored would leave another population under audit",
         help=f"did you mean `{guess}`?"
         if guess
         else f"made from files: {listing}"
         if listing
-        else "leave out `--data`: no distribution of this spec is made from a file",
+        else f"leave out `{option.split('=')[0].split()[0]}`: no distribution of this spec is made from a file",
     )
 
 

@@ -140,7 +140,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "which look like scores",
     ),
     "which is good": ({"y_pred": ["no", "maybe"]}, "write `positive='no'`"),
-    "nobody has it": ({"positive": "granted"}, "no row of `y_true` has the value `granted`"),
+    "nobody has it": ({"positive": "granted"}, "no row of `y_pred` has the value `granted`"),
     "nobody protected": ({"sensitive_features": None}, "nobody is protected"),
     "a text": ({"sensitive_features": "ab"}, "E0680: `sensitive_features` cannot be read as a table"),
     "a number": ({"y_true": 3}, "E0680: `y_true` cannot be read"),
@@ -174,6 +174,93 @@ def test_values_that_libraries_write_for_yes_and_no() -> None:
     assert turned.metric("parity_gap").exact == Fraction(1, 2)
 
 
+#: Columns by what their headers say of 1, each with one of every four people.
+SAID = {
+    "sex": ["f", "f", "m", "m"] * 3,
+    "default": [0, 1, 0, 1] * 3,
+    "default_pred": [0, 1, 1, 1] * 3,
+    "granted": [1, 0, 0, 1] * 3,
+    "model a": [1, 1, 0, 1] * 3,
+    "word": ["good", "bad", "good", "good"] * 3,
+    "score": [0.1, 0.2, 0.3, 0.9] * 3,
+}
+BAD = "(the header names a bad outcome)"
+
+
+@pytest.mark.parametrize(
+    ("given", "favourable", "deserving"),
+    [
+        ({"prediction": "default"}, f"`default` = 0 {BAD}", None),
+        ({"prediction": "default", "positive": 1}, "`default` = 1", None),
+        ({"prediction": "model a"}, "`model a` = 1", None),
+        ({"prediction": "granted", "label": "default"}, "`granted` = 1", f"`default` = 0 {BAD}"),
+        ({"prediction": "default_pred", "label": "default"}, f"`default_pred` = 0 {BAD}", f"`default` = 0 {BAD}"),
+        ({"prediction": "word", "label": "granted", "positive": "good"}, "`word` = good", "`granted` = 1"),
+        (
+            {"prediction": "word", "label": "model a", "positive": "good", "positive_label": 0},
+            "`word` = good",
+            "`model a` = 0",
+        ),
+        (
+            {"scores": "score", "threshold": 0.25, "label": "default", "positive_label": 0},
+            "`score` >= 0.25",
+            "`default` = 0",
+        ),
+    ],
+)
+def test_what_counts_as_favourable_is_said(given: dict[str, Any], favourable: str, deserving: str | None) -> None:
+    found = fairdsl.audit_table(SAID, protected="sex", metrics="impact_ratio", **given)
+    assert (found.favourable, found.deserving) == (favourable, deserving)
+    assert str(found).splitlines()[1] == f"favourable: {favourable}"
+    header, _, value = favourable.removeprefix("`").partition("` = ")
+    if value:
+        cells = [str(cell) == value.split()[0] for cell in SAID[header]]
+        rates = [sum(cells[row] for row in range(12) if SAID["sex"][row] == sex) / 6 for sex in "fm"]
+        assert float(found.metric("impact_ratio").exact or 0) == pytest.approx(min(rates) / max(rates))
+
+
+def test_arrays_have_the_names_of_their_series() -> None:
+    frames = pytest.importorskip("pandas")
+    label = frames.Series(SAID["default"], name="default")
+    found = fairdsl.audit(label, SAID["model a"], sensitive_features=SAID["sex"], metrics="parity_gap")
+    assert found.deserving == f"`default` = 0 {BAD}"
+    assert found.favourable == "`prediction` = 0 (it is about `default`, which names a bad outcome)"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"prediction": "model a", "label": "default"}, "does `1` of `model a` mean the good outcome, or `default`?"),
+        ({"scores": "score", "threshold": 0.5, "label": "default"}, "is a high `score` good, or does it speak for"),
+        ({"prediction": "word", "label": "granted", "positive": "god"}, "no row of `word` has the value `god`"),
+        ({"prediction": "word", "positive": "x", "label": "granted", "positive_label": 1}, "has the value `x`"),
+        ({"label": "granted"}, "name their column, `prediction=`"),
+    ],
+)
+def test_what_could_count_either_way_is_asked(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(fairdsl.SpecError) as problem:
+        fairdsl.audit_table(SAID, protected="sex", **given)
+    assert said in str(problem.value)
+
+
+def test_the_page_begins_with_what_it_comes_to() -> None:
+    said = [1] * 9 + [0] + [1] * 5 + [0] * 5
+    found = fairdsl.audit(said, said, sensitive_features={"sex": ["f"] * 10 + ["m"] * 10})
+    page = str(found)
+    assert page.splitlines()[3] == (
+        "by sex: m 50% against f 90%; the ratio 0.5556 is below four fifths, in the population perhaps not"
+    )
+    assert found.shown == ("parity_gap", "impact_ratio", "odds_gap", "accuracy_gap")
+    assert "precision ratio" not in page
+    assert found.metric("precision_ratio").exact == 1
+    assert f'{len(found.report.properties[0].demands) - 4} more numbers of each: `metrics="all"`' in page
+    whole = str(fairdsl.audit(said, said, sensitive_features={"sex": ["f"] * 10 + ["m"] * 10}, metrics="all"))
+    assert "precision ratio" in whole
+    assert "more numbers" not in whole
+    sure = fairdsl.audit(None, said * 100, sensitive_features=(["f"] * 10 + ["m"] * 10) * 100)
+    assert "below four fifths, in the population as well" in str(sure)
+
+
 def test_columns_are_called_as_they_like() -> None:
     words = ["class", "score", "model", "label", "prediction", "rows", "a column"]
     features = {word: ["a", "b", "a", "b"] for word in words}
@@ -198,4 +285,9 @@ def test_the_command_audits_a_file_and_writes_its_spec(tmp_path: Path) -> None:
     said = CliRunner().invoke(cli, [*arguments[:3], "rase", *options])
     assert said.exit_code == 2
     assert "did you mean `race`" in said.output
+    ended = CliRunner().invoke(cli, [*arguments[:4], "--label", "truth"])
+    assert "name their column, `--prediction COLUMN`" in " ".join(ended.output.split())
+    named = CliRunner().invoke(cli, [*arguments, "--positive-label", "0"])
+    assert named.output.splitlines()[1:3] == ["favourable: `said` = 1", "deserving: `truth` = 0"]
+    assert "--metrics all" in CliRunner().invoke(cli, [*arguments[:4], "--prediction", "said"]).output
     assert "is not a number" in CliRunner().invoke(cli, [*arguments, "--threshold", "half"]).output
