@@ -18,7 +18,9 @@ __all__ = ["Places", "uri_of"]
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _UNITS = {
     types.PositionEncodingKind.Utf8: lambda text: len(text.encode("utf-8", "surrogatepass")),
-    types.PositionEncodingKind.Utf16: lambda text: len(text) + sum(character > "\uffff" for character in text),
+    types.PositionEncodingKind.Utf16: lambda text: (
+        len(text) if text.isascii() else len(text) + sum(character > "\uffff" for character in text)
+    ),
     types.PositionEncodingKind.Utf32: len,
 }
 
