@@ -25,7 +25,7 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Deployed, Model, read_attributes
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import MetricDifference, Problem
-from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Quantity, Question, ScoreGap, WorstPair
+from fairdsl.ir.question import GroupMetric, Individually, Pair, PairUnder, Quantity, Question, ScoreGap, WorstPair
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.replacement import check_replacement
@@ -287,13 +287,17 @@ def _elaborated(
     )
 
 
-def _as_asked(question: Question | Demanded, demand: Demand) -> Question | PairUnder | WorstPair | Demanded:
+def _as_asked(
+    question: Question | Demanded, demand: Demand
+) -> Question | PairUnder | Individually | WorstPair | Demanded:
     """What is asked of a pair, where it is not what a pair alone asks."""
     if not isinstance(question, Pair):
         return question
     if demand.quantity is Quantity.MAX_SCORE_GAP:
         return WorstPair(pair=question, span=question.span)
-    return question if demand.under is None else PairUnder(pair=question, span=question.span)
+    if demand.quantity in (Quantity.AFFECTED_RATE, Quantity.REDRAW_DISAGREEMENT):
+        return Individually(pair=question, given=demand.given, span=question.span)
+    return question if demand.under is None else PairUnder(pair=question, given=demand.given, span=question.span)
 
 
 def _law(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fairdsl.ir.demand import Demanded, formula_of
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold, WorstPair
+from fairdsl.ir.expr import TRUE, Predicate
+from fairdsl.ir.question import Individually, Pair, PairUnder, Precision, Quantity, Question, Threshold, WorstPair
 from fairdsl.source import Span
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Problem:
     domain: Domain
     model: Model
     others: tuple[Model, ...] = ()
-    question: Question | PairUnder | WorstPair | Demanded | MetricDifference
+    question: Question | PairUnder | Individually | WorstPair | Demanded | MetricDifference
     quantity: Quantity
     population: Population | None = None
     threshold: Threshold | None = None
@@ -61,14 +62,14 @@ class Problem:
         match self.question:
             case Demanded() as asked:
                 return asked
-            case (Pair() as pair) | PairUnder(pair=pair) | WorstPair(pair=pair):
+            case (Pair() as pair) | PairUnder(pair=pair) | Individually(pair=pair) | WorstPair(pair=pair):
                 return formula_of(pair, self.model.name, len(self.model.outcomes), len(self.domain.attributes))
         raise ValueError("a question about individuals was expected")
 
     @property
     def of_everybody(self) -> Problem:
         """The question about individuals as such, whoever is how frequent."""
-        question = self.question.pair if isinstance(self.question, PairUnder) else self.question
+        question = self.question.pair if isinstance(self.question, PairUnder | Individually) else self.question
         return replace(self, question=question, population=None)
 
     @property
@@ -79,11 +80,18 @@ class Problem:
         return replace(self, question=self.question.pair, quantity=Quantity.HOLDS)
 
     @property
+    def given(self) -> Predicate:
+        """Who of those asked about is in question, whatever those are with whom they are compared."""
+        return self.question.given if isinstance(self.question, PairUnder | Individually) else TRUE
+
+    @property
     def unit_in_words(self) -> str:
         """What one unit of a share is (docs/semantics.md, section 3)."""
         question = self.question
         if self.population is not None:
             return f"an individual from `{self.population.name}` that is asked about"
+        if isinstance(question, Individually):
+            return "an individual that is asked about"
         if not isinstance(question, Pair | Demanded):
             return "an individual that is asked about"
         if question.of_individuals:

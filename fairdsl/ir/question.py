@@ -24,6 +24,7 @@ __all__ = [
     "DrawnFrom",
     "Excluding",
     "GroupMetric",
+    "Individually",
     "Pair",
     "PairDemand",
     "PairUnder",
@@ -148,10 +149,27 @@ class Pair:
 class PairUnder:
     """A share of a question about pairs by a population: an individual, or row, counts as the unit that it lies in.
 
+    Of the population those are drawn who are ``given``, a condition that is not asked of whom they are compared with.
     It is a question of its own, so that nobody who answers :class:`Pair` answers it by counting units alike.
     """
 
     pair: Pair
+    given: Predicate = TRUE
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Individually:
+    """What happens to individuals themselves, and not to the unit that they lie in: the quantity says what.
+
+    Either somebody whom they are compared with is decided differently, or somebody is who is drawn anew from the
+    population, given all that does not differ. Those are in question who are ``given``, as in :class:`PairUnder`;
+    without a population each individual counts alike. A question of its own, as a unit may be treated unfairly
+    without all who are in it being in a violation.
+    """
+
+    pair: Pair
+    given: Predicate = TRUE
     span: Span | None = field(compare=False, repr=False, default=None)
 
 
@@ -246,6 +264,8 @@ class Quantity(Enum):
     FAIR_SHARE = "fair_share"
     DISCRIMINATION_RATE = "discrimination_rate"
     MAX_SCORE_GAP = "max_score_gap"
+    AFFECTED_RATE = "affected_rate"
+    REDRAW_DISAGREEMENT = "redraw_disagreement"
     METRIC = "metric"
 
 

@@ -31,7 +31,7 @@ _Answered = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value
 
 def unanswered(quantity: Quantity, reason: Reason, detail: str, *, backend: str = "", method: str = "") -> Unknown:
     """The verdict on a demand of which nothing is known: a share lies between 0 and 1 all the same."""
-    share = quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE)
+    share = quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.AFFECTED_RATE)
     low, high = (Fraction(0), Fraction(1)) if share else (None, None)
     evidence = Evidence(backend=backend, method=method)
     return Unknown(reason=reason, detail=detail, evidence=evidence, low=low, high=high)

@@ -12,7 +12,7 @@ from fairdsl.ir.demand import Demanded
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Access, BlackBox, KernelMachine
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Pair, PairUnder, WorstPair
+from fairdsl.ir.question import GroupMetric, Individually, Pair, PairUnder, WorstPair
 from fairdsl.plan.registry import About, Registered
 
 __all__ = ["turned_away", "without_layers"]
@@ -27,9 +27,9 @@ def turned_away(registered: Registered, problem: Problem) -> Refusal | None:
     match registered.about, problem.question:
         case (
             (About.ROWS, _)
-            | (About.PAIRS | About.BOTH, Pair() | PairUnder() | WorstPair() | Demanded())
+            | (About.PAIRS | About.BOTH, Pair() | PairUnder() | Individually() | WorstPair() | Demanded())
             | (About.GROUPS | About.MASSES | About.BOTH, GroupMetric())
-            | (About.MASSES, PairUnder())
+            | (About.MASSES, PairUnder() | Individually())
         ):
             return None
     return Refusal(why=f"it answers {registered.about.value}", other=True)

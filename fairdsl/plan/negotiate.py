@@ -236,8 +236,8 @@ def _described(problem: Problem) -> str:
             return "this question about pairs" if isinstance(problem.question, Pair) else "this demand"
         case Quantity.FAIR_SHARE | Quantity.DISCRIMINATION_RATE:
             return f"`{problem.quantity.value}` on this domain"
-        case Quantity.MAX_SCORE_GAP:
-            return "`max_score_gap` on this domain"
+        case Quantity.MAX_SCORE_GAP | Quantity.AFFECTED_RATE | Quantity.REDRAW_DISAGREEMENT:
+            return f"`{problem.quantity.value}` on this domain"
         case Quantity.METRIC:
             return "this question about groups"
 

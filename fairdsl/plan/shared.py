@@ -63,7 +63,8 @@ def in_turn(planned: Sequence[Shared]) -> list[Shared]:
 def _kind(item: Elaborated) -> tuple[object, ...]:
     """What is looked at before questions are compared."""
     problem = item.problem
-    return id(problem.model), id(problem.population), problem.quantity in _SHARES, problem.quantity is Quantity.HOLDS
+    asked = "share" if problem.quantity in _SHARES else problem.quantity.value
+    return id(problem.model), id(problem.population), asked
 
 
 def _same(one: Elaborated, other: Elaborated) -> bool:

@@ -54,13 +54,18 @@ class PairMetric:
 
     @property
     def is_share(self) -> bool:
-        """Whether it lies in [0, 1]."""
-        return self.quantity is not Quantity.MAX_SCORE_GAP
+        """Whether it is a share of units, and lies in [0, 1]."""
+        return self.is_rate
 
     @property
     def is_rate(self) -> bool:
         """Whether it is shown in percent."""
-        return self.is_share
+        return self.quantity is not Quantity.MAX_SCORE_GAP
+
+    @property
+    def of_people(self) -> bool:
+        """Whether it is about individuals, and not about units: see :class:`fairdsl.ir.question.Individually`."""
+        return self.quantity in (Quantity.AFFECTED_RATE, Quantity.REDRAW_DISAGREEMENT)
 
 
 #: Whatever a name may stand for.
@@ -89,6 +94,20 @@ PAIR_METRICS: Mapping[str, PairMetric] = MappingProxyType(
                 quantity=Quantity.MAX_SCORE_GAP,
                 ideal=Fraction(0),
                 meaning="largest `abs(score(a) - score(b))` of all admissible pairs: how far the worst two are apart",
+            ),
+            PairMetric(
+                name="affected_rate",
+                quantity=Quantity.AFFECTED_RATE,
+                ideal=Fraction(0),
+                meaning="share of the individuals in question who are themselves in a violation, and not only in a "
+                "unit with one",
+            ),
+            PairMetric(
+                name="redraw_disagreement",
+                quantity=Quantity.REDRAW_DISAGREEMENT,
+                ideal=Fraction(0),
+                meaning="probability that an individual drawn from the distribution, and another one drawn from it "
+                "with the same values of all that does not differ, get different decisions",
             ),
         )
     }

@@ -85,6 +85,8 @@ def judged_demand(
             detail = None if verdict.reason is None else _GAP_BETWEEN.get(verdict.reason)
             value = Interval(verdict.low, verdict.high)
             return Judged(judgement=Judgement.MEASURED, value=value, reason=verdict.reason, detail=detail)
+        case Value() if quantity is Quantity.REDRAW_DISAGREEMENT:
+            return _number(verdict.low, verdict.high, threshold, verdict.reason, nothing_known=False)
         case Value():
             return _metric(verdict, comparison, threshold)
         case _:

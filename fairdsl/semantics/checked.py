@@ -162,7 +162,8 @@ class Demand:
 
     ``threshold`` is None for a measure and for ``require same decision``, which holds or does not.
     It is asked ``of`` another model than the property's, if one is named, and ``less`` is taken from its number.
-    A share is taken ``under`` a distribution, if one is named, and a yes or no under the rows of one. With
+    A share is taken ``under`` a distribution, if one is named, of those in it who are ``given``, and a yes or no under
+    the rows of one. With
     ``precision`` an estimate of it is enough; of a yes or no the spec is content with the confidence ``certain``.
     ``beyond`` are the places of clauses in force that no backend treats yet; the demand is refused for them.
     """
@@ -177,6 +178,7 @@ class Demand:
     less: Subtrahend | None = None
     precision: Precision | None = None
     under: str | None = None
+    given: Predicate = TRUE
     certain: Fraction | None = None
     beyond: tuple[Span, ...] = field(compare=False, repr=False, default=())
     span: Span = field(compare=False, repr=False)

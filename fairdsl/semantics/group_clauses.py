@@ -178,6 +178,10 @@ class GroupClauses:
                 )
             )
             return None
+        if clause.given is not None:
+            why = "it says who is drawn of those who are compared in pairs"
+            help_text = f"write `among {clause.given.span.text}` for whom rates are of"
+            self.reporter.report(errors.clause_out_of_place("given", clause.given.span, why, help_text))
         return population_named(clause.distribution, self.distributions, self.model, self.reporter)
 
     # ---- what narrows it -------------------------------------------------------------------------

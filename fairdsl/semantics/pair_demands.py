@@ -12,16 +12,18 @@ from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Real
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap, Threshold
-from fairdsl.prelude import PAIR_METRICS, SHARES, PairMetric, known_metrics, registered
+from fairdsl.prelude import PAIR_METRICS, PairMetric, known_metrics, registered
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.confidence import called
 from fairdsl.semantics.formulas import FormulaReader
 from fairdsl.semantics.metric_terms import metric_name
+from fairdsl.semantics.people import Whose, people_of
 from fairdsl.semantics.populations import population_named
 from fairdsl.semantics.precision import precision_of, words_of_precision
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.thresholds import (
+    asks_for_share,
     check_share,
     gap_of_scores,
     metric_comparison,
@@ -90,7 +92,7 @@ class PairDemands:
             and quiet._share_of(clause.demand) is None
         ]
         demands = list(dict.fromkeys(demand for demand in found if demand is not None))
-        shares = [clause for clause in self.node.clauses if _asks_for_share(clause)]
+        shares = [clause for clause in self.node.clauses if asks_for_share(clause)]
         if len(demands) > 1 and shares:
             self.reporter.report(
                 errors.demand_not_understood(
@@ -121,13 +123,21 @@ class PairDemands:
         best = declared.outcomes[-1 if declared.favourable is None else declared.favourable]
         return f"{declared.name}({self.compare.first.text}) = {best}"
 
+    @property
+    def _under_clause(self) -> tree.UnderClause | None:
+        return next((clause for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
+
+    @property
+    def _about(self) -> Whose:
+        return Whose(self.model.domain, self.distributions, self.reporter)
+
     def _under(self, precise: Span | None, *, holds: bool = False) -> tuple[str | None, tuple[Span, ...]]:
         """The distribution that is asked about, and the places of clauses that no backend treats.
 
         For those the demand will be refused, never answered without them: whether something ``holds`` where there are
         no rows, or a precision (at ``precise``) of what is counted in rows.
         """
-        clause = next((clause for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
+        clause = self._under_clause
         if clause is None:
             return None, ()
         population_named(clause.distribution, self.distributions, self.model, self.reporter)
@@ -170,16 +180,19 @@ class PairDemands:
             self.reporter.report(errors.clause_out_of_place("within", clause.within.span, why, help_text))
         under, beyond = self._under(words_of_precision(clause), holds=holds)
         precision = precision_of(None if holds else clause.within, clause.confidence, self.reporter)
+        precise = None if holds else precision
+        people = people_of(self._under_clause, asked, quantity, precise, clause.demand.span, self._about)
         return Demand(
             text=text_of(clause),
             metric=metric,
             question=asked,
             certain=precision.confidence if holds and precision is not None else None,
-            beyond=beyond,
+            beyond=(*beyond, *people.beyond),
             under=under,
+            given=people.given,
             quantity=quantity,
             threshold=threshold,
-            precision=None if holds else precision,
+            precision=precise,
             required=True,
             span=clause.demand.span,
         )
@@ -205,21 +218,22 @@ class PairDemands:
             self.reporter.report(errors.clause_out_of_place("with confidence", place, why, f"{remedy}: {example}"))
             return None
         under, beyond = self._under(words_of_precision(item))
-        return (
-            None
-            if counted is None
-            else Demand(
-                text=f"measure {text_of(item)}",
-                metric=share.name,
-                question=counted,
-                beyond=beyond,
-                under=under,
-                quantity=share.quantity,
-                threshold=None,
-                precision=precision_of(item.within, item.confidence, self.reporter),
-                required=False,
-                span=item.span,
-            )
+        if counted is None:
+            return None
+        precision = precision_of(item.within, item.confidence, self.reporter)
+        people = people_of(self._under_clause, counted, share.quantity, precision, item.span, self._about)
+        return Demand(
+            text=f"measure {text_of(item)}",
+            metric=share.name,
+            question=counted,
+            beyond=(*beyond, *people.beyond),
+            under=under,
+            given=people.given,
+            quantity=share.quantity,
+            threshold=None,
+            precision=precision,
+            required=False,
+            span=item.span,
         )
 
     def _worst(self, item: tree.MeasureItem, metric: PairMetric, question: Pair) -> Demand | None:
@@ -234,8 +248,7 @@ class PairDemands:
         asked = self._asked(gap_of_scores(self.compare, "<=", zero, item.span), question)
         if asked is None:
             return None
-        under = next((clause.span for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
-        beyond = [] if under is None else [under]
+        beyond = [] if self._under_clause is None else [self._under_clause.span]
         if isinstance(asked, Demanded):
             beyond += [premise.span for premise in self.premises] or [item.span]
             asked = asked.pair
@@ -379,18 +392,6 @@ def _named(asked: Pair | Demanded) -> str:
             return "score_gap"
         case Demanded():
             return "demand"
-
-
-def _asks_for_share(clause: tree.Clause) -> bool:
-    match clause:
-        case tree.RequireClause(demand=demand):
-            found = metric_comparison(demand)
-            name = None if found is None else metric_name(found[0])
-            return name is not None and name.text in SHARES
-        case tree.MeasureClause(items=items):
-            return any(isinstance(item.metric, tree.Name) and item.metric.text in SHARES for item in items)
-        case _:
-            return False
 
 
 def _weighs(demand: Demand) -> bool:

@@ -41,6 +41,10 @@ def applied(
         title = f"a preset goes through every intersection, of at most {_MOST} attributes"
         place = line.across.names[_MOST].span
         reporter.report(errors.number_out_of_place(title, place, "apply it once for each set of attributes"))
+    elif line.under.given is not None:
+        why = "a preset is about groups, and `given` says who is drawn of those who are compared"
+        place = line.under.given.span
+        reporter.report(errors.clause_out_of_place("given", place, why, "apply it under the distribution alone"))
     else:
         putting = _Applied(line, models[line.model.text].domain, _attributes(items), _told_apart(line, items))
         for item in read_preset(line.preset.text).items:

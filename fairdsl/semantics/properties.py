@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.demand import Demanded
+from fairdsl.ir.expr import TRUE
 from fairdsl.ir.question import GroupMetric, Pair, Quantity
 from fairdsl.prelude import TERMS
 from fairdsl.semantics import errors
@@ -21,7 +22,7 @@ from fairdsl.semantics.pairs import PairBuilder
 from fairdsl.semantics.populations import domain_with_label, with_columns
 from fairdsl.semantics.thresholds import check_share
 from fairdsl.semantics.walk import walk
-from fairdsl.semantics.wording import clauses_in_force, formula, sentence
+from fairdsl.semantics.wording import clauses_in_force, formula, predicate_text, sentence
 from fairdsl.syntax import tree
 
 __all__ = ["PropertyScope", "check_property"]
@@ -141,10 +142,19 @@ def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
         asked = (demand.quantity, demand.threshold)
         return _Words(clauses=told.clauses, sentence=told.sentence(*asked), formula=told.formula(*asked))
     if isinstance(question, Pair):
+        given = "" if demand.given == TRUE else f" given {predicate_text(demand.given, model.domain)}"
+        under = [f"under {demand.under}{given}"] if demand.under else []
         return _Words(
-            clauses=(*clauses_in_force(question, model.domain), *([f"under {demand.under}"] if demand.under else ())),
+            clauses=(*clauses_in_force(question, model.domain), *under),
             sentence=sentence(
-                question, model.domain, name, demand.quantity, demand.threshold, under=demand.under, drawn=drawn
+                question,
+                model.domain,
+                name,
+                demand.quantity,
+                demand.threshold,
+                under=demand.under,
+                drawn=drawn,
+                given=demand.given,
             ),
             formula=formula(question, model.domain, name, demand.quantity),
         )

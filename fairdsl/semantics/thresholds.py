@@ -10,7 +10,7 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.prelude import TERMS, Named
+from fairdsl.prelude import SHARES, TERMS, Named
 from fairdsl.semantics import errors
 from fairdsl.semantics.metric_terms import metric_name
 from fairdsl.source import Span
@@ -18,6 +18,7 @@ from fairdsl.syntax import tree
 
 __all__ = [
     "TwoMetrics",
+    "asks_for_share",
     "check_share",
     "gap_of_scores",
     "metric_comparison",
@@ -131,3 +132,16 @@ def gap_of_scores(compare: tree.CompareClause, relation: str, limit: tree.Number
     )
     apart = tree.Arithmetic(operator="-", left=one, right=other, span=span)
     return tree.Comparison(relation=relation, left=call("abs", apart), right=limit, span=span)
+
+
+def asks_for_share(clause: tree.Clause) -> bool:
+    """Whether it requires or measures a share of pairs."""
+    match clause:
+        case tree.RequireClause(demand=demand):
+            found = metric_comparison(demand)
+            name = None if found is None else metric_name(found[0])
+            return name is not None and name.text in SHARES
+        case tree.MeasureClause(items=items):
+            return any(isinstance(item.metric, tree.Name) and item.metric.text in SHARES for item in items)
+        case _:
+            return False

@@ -164,9 +164,10 @@ def sentence(
     *,
     under: str | None = None,
     drawn: bool = False,
+    given: Predicate = TRUE,
 ) -> str:
     """The question as one English sentence; ``under`` names the distribution whose rows are counted, or (``drawn``)
-    that individuals are drawn from.
+    that individuals are drawn from, those who are ``given``.
     """
     who = f"two individuals of `{domain.name}`"
     if question.target != TRUE:
@@ -183,14 +184,27 @@ def sentence(
     if quantity is Quantity.HOLDS:
         told = f"{pair} {_demanded(question, model)}."
         return f"{told[0].upper()}{told[1:]}" if under is None else f"For the {taken} of every row of `{under}`, {told}"
+    bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
+    people = f"individuals of `{domain.name}`" if under is None else taken_from(under, drawn=drawn)
+    if given != TRUE:
+        people += f" with {predicate_text(given, domain)}"
+    if quantity is Quantity.REDRAW_DISAGREEMENT:
+        return (
+            f"The probability that one of the {people} and another one, drawn with the same {taken}, get different "
+            f"decisions from `{model}`{bound}."
+        )
+    if quantity is Quantity.AFFECTED_RATE:
+        return (
+            f"The share of {people} who are themselves, with somebody, among those that break a demand{bound}: that "
+            f"{pair} {_demanded(question, model)}."
+        )
     share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
     unit = "individuals" if question.relax else "assignments of the other attributes"
     if question.one_sided is not None:
         unit = f"individuals `{question.one_sided.value}`"
     if under is not None:
         whole = "as an individual" if question.of_individuals else f"for its {taken}"
-        unit = f"{taken_from(under, drawn=drawn)}, each taken {whole},"
-    bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
+        unit = f"{people}, each taken {whole},"
     return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
 
 

@@ -20,6 +20,8 @@ ALLOWED = {
     ("ir/question.py", "fair_share"),  # the quantities that are asked of a question about pairs
     ("ir/question.py", "discrimination_rate"),
     ("ir/question.py", "max_score_gap"),
+    ("ir/question.py", "affected_rate"),
+    ("ir/question.py", "redraw_disagreement"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import log, sqrt
 from pathlib import Path
@@ -18,14 +19,17 @@ from fairdsl.backends.rates import shares as of_people
 from fairdsl.backends.rates.arithmetic import TangledError
 from fairdsl.backends.rates.shares import _Share, refusal_of_share
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import TRUE, Member, Not, Variable
+from fairdsl.ir.expr import TRUE, Member, Not, Variable, Who, conjoin
+from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, PairUnder, Quantity
+from fairdsl.ir.question import Differ, Individually, Pair, PairUnder, Quantity
 from fairdsl.metrics.alike import together
-from fairdsl.verdict import Shares, Vacuous
+from fairdsl.numerics.exact import decision
+from fairdsl.verdict import Judgement, Shares, Vacuous, Value
 from tests.builders import domain, integer, problem, score
 from tests.drawing import examples
-from tests.rates.laws import random_laws
+from tests.oracle import true_for
+from tests.rates.laws import masses, random_laws
 from tests.rule_strategies import rule_models
 from tests.strategies import models, predicates
 from tests.tree_strategies import tree_models
@@ -40,6 +44,8 @@ def shares(draw: st.DrawFn) -> Problem:
     domain = Domain(name="D", attributes=columns, where=draw(conditions))
     differ = tuple(draw(st.lists(st.integers(0, len(columns) - 1), min_size=1, max_size=2, unique=True)))
     pair = Pair(differ=differ, mode=draw(st.sampled_from(Differ)), target=draw(conditions))
+    given = draw(conditions)
+    affected = draw(st.integers(0, 3)) == 0
     model = draw(
         st.one_of(
             models(domain, True, (0, 2, 3)),
@@ -52,8 +58,8 @@ def shares(draw: st.DrawFn) -> Problem:
         name="p",
         domain=domain,
         model=model,
-        question=PairUnder(pair=pair),
-        quantity=Quantity.FAIR_SHARE,
+        question=Individually(pair=pair, given=given) if affected else PairUnder(pair=pair, given=given),
+        quantity=Quantity.AFFECTED_RATE if affected else Quantity.FAIR_SHARE,
         population=law,
     )
 
@@ -72,7 +78,8 @@ def test_boxes_come_to_what_counting_does(asks: Problem) -> None:
     assert isinstance(found, Shares)
     assert (found.certified, found.falsified) == (counted.certified, counted.falsified)
     assert found.vacuous == counted.vacuous
-    assert found.of_domain == counted.of_domain
+    if asks.quantity is Quantity.FAIR_SHARE:
+        assert found.of_domain == counted.of_domain
     first = _Share(asks).verdict(None, None)
     if isinstance(first, Shares):
         assert first.certified <= counted.certified
@@ -161,10 +168,105 @@ def test_what_differs_is_taken_apart_where_it_ties_columns_together(
     assert share(tmp_path, text, "rates").certified == Fraction(141, 200)
 
 
-def test_units_that_are_individuals(tmp_path: Path) -> None:
-    assert share(tmp_path, R1.replace("WHERE", "").replace("CLAUSE", "within 1 in job"), "enumerate").certified == (
-        Fraction(111, 200)
+@pytest.mark.parametrize("backend", ["enumerate", "rates"])
+@pytest.mark.parametrize(
+    ("clause", "given", "fair"),
+    [
+        ("", "sex = f", "33/40"),
+        ("", "sex = m", "21/40"),
+        (AMONG, "sex = f", "9/10"),
+        (AMONG, "sex = m", "17/32"),
+    ],
+)
+def test_of_whom_a_share_is(tmp_path: Path, backend: str, clause: str, given: str, fair: str) -> None:
+    text = R1.replace("WHERE", "").replace("CLAUSE", clause).replace("under people", f"under people given {given}")
+    assert share(tmp_path, text, backend).certified == Fraction(fair)
+
+
+@pytest.mark.parametrize(
+    ("written", "under"),
+    [
+        ("require same decision", "under people given sex = f"),  # of nobody in particular
+        ("measure affected_rate within 1%", "under people"),
+        ("measure redraw_disagreement", ""),
+    ],
+)
+def test_what_is_not_asked_of_people(tmp_path: Path, written: str, under: str) -> None:
+    text = R1.replace("WHERE", "").replace("CLAUSE", "").replace("under people", under)
+    (tmp_path / "s.fair").write_text(text.replace("measure fair_share", written))
+    (demand,) = fairdsl.check(tmp_path / "s.fair").properties[0].demands
+    assert {each.code for each in demand.refusals} == {"E0601"}
+
+
+@pytest.mark.parametrize("given", ["age > 3", "a.job > 3", "job > 3"])
+def test_whom_it_cannot_be_of(tmp_path: Path, given: str) -> None:
+    text = R1.replace("WHERE", "").replace("CLAUSE", "").replace("under people", f"under people given {given}")
+    (tmp_path / "s.fair").write_text(text)
+    with pytest.raises(fairdsl.SpecError):
+        fairdsl.check(tmp_path / "s.fair")
+
+
+def test_rows_of_those_who_are_given(tmp_path: Path) -> None:
+    rows = ["f,1,no", "f,2,no", "f,0,yes", "m,2,no", "m,1,no"]
+    (tmp_path / "rows.csv").write_text("\n".join(["sex,job,senior", *rows]) + "\n")
+    of_rows = R1[: R1.index("distribution people")] + R1[R1.index("distribution alike") :]
+    of_rows = of_rows.replace("alike over D\n  uniform", 'people over D\n  empirical from "rows.csv"')
+    text = of_rows.replace("WHERE", "").replace("CLAUSE", "")
+    assert share(tmp_path, text, "rows").certified == Fraction(2, 5)
+    assert share(tmp_path, text.replace("under people", "under people given sex = f"), "rows").certified == Fraction(
+        1, 3
     )
+
+
+def test_who_is_in_a_violation_and_who_is_drawn_again(tmp_path: Path) -> None:
+    path = tmp_path / "s.fair"
+    text = R1.replace("WHERE", "").replace("CLAUSE", "")
+    path.write_text(text.replace("measure fair_share", "measure affected_rate, redraw_disagreement"))
+    affected, again = (each.verdict for each in fairdsl.check(path).properties[0].demands)
+    assert isinstance(affected, Shares)
+    assert affected.falsified == 1 - affected.certified == Fraction(59, 200)
+    assert isinstance(again, Value)
+    assert again.low == again.high == Fraction(47, 460)
+    required = "require redraw_disagreement <= 10%\n  require affected_rate <= 30%"
+    path.write_text(text.replace("measure fair_share", required))
+    found = [each.judgement for each in fairdsl.check(path).properties[0].demands]
+    assert found == [Judgement.VIOLATED, Judgement.HOLDS]
+
+
+@given(asks=shares())
+@settings(max_examples=examples(0.5))
+def test_who_is_drawn_again(asks: Problem) -> None:
+    """One is drawn of those who are given, another one of all who share with them what does not differ."""
+    pair, law = asks.demanded.pair, asks.population
+    assert isinstance(law, Network)
+    question = Individually(pair=pair, given=asks.given)
+    redraw = replace(asks, question=question, quantity=Quantity.REDRAW_DISAGREEMENT)
+    found = Enumerate().answer(redraw, Facts(), Budget.of(20), Silent())
+    people = []
+    for places, mass in masses(law).items():
+        point = tuple(Fraction(law.cells[at][place].low or 0) for at, place in enumerate(places))
+        if mass and true_for(conjoin(asks.domain.where, pair.target), {Who.EACH: point}):
+            unit = tuple(value for at, value in enumerate(point) if at not in pair.differ)
+            people.append((point, unit, mass, decision(asks.model, point)))
+    drawn = [one for one in people if true_for(asks.given, {Who.EACH: one[0]})]
+    if not drawn:
+        assert isinstance(found, Vacuous)
+        return
+    apart = Fraction(0)
+    for _, unit, mass, outcome in drawn:
+        over = [(other, its) for _, unit_of, other, its in people if unit_of == unit]
+        apart += mass * sum(other for other, its in over if its != outcome) / sum(other for other, _ in over)
+    assert isinstance(found, Value)
+    assert found.low <= apart / sum(mass for _, _, mass, _ in drawn) <= found.high
+    assert found.low == found.high or not asks.model.rational
+
+
+def test_units_that_are_individuals(tmp_path: Path) -> None:
+    text = R1.replace("WHERE", "").replace("CLAUSE", "within 1 in job")
+    assert share(tmp_path, text, "enumerate").certified == Fraction(111, 200)
+    for whom, fair in (("sex = f", "27/40"), ("sex = m", "3/8")):
+        of_some = text.replace("under people", f"under people given {whom}")
+        assert share(tmp_path, of_some, "enumerate").certified == Fraction(fair)
 
 
 R4 = """
@@ -216,6 +318,10 @@ def test_several_attributes_that_differ(tmp_path: Path) -> None:
         assert found.confidence == Fraction(95, 100)
         each = R4.replace("differ in any", "differ in each")
         assert share(tmp_path, each, backend).certified == Fraction(119, 240)
+        affected = R4.replace("measure fair_share", "measure affected_rate")
+        assert share(tmp_path, affected, backend).falsified == Fraction(121, 240)
+    affected = affected.replace("differ in any", "differ in each")
+    assert share(tmp_path, affected, "enumerate").falsified == Fraction(7, 24)
 
 
 def test_assignments_are_counted_before_they_are_listed() -> None:

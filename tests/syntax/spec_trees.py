@@ -212,7 +212,7 @@ graphs = node(tree.Graph, doc=docs, name=names, paths=several(paths, least=0))
 
 each_values = several(value_names | numbers() | node(tree.NameSet, names=several(names)))
 across = node(tree.AcrossClause, names=several(names))
-under = node(tree.UnderClause, distribution=names)
+under = node(tree.UnderClause, distribution=names, given=st.none())
 clauses = st.one_of(
     node(tree.ForEachClause, variable=names, values=each_values, axis=st.none()),
     node(tree.ForEachClause, variable=names, values=st.just(()), axis=names),

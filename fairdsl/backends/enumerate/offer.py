@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from math import prod
 
 from fairdsl.backends.contract import Cost, Offer, Refusal
+from fairdsl.backends.enumerate.redrawn import refusal_of_redrawn
 from fairdsl.backends.worst import refusal_of_worst
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, PairUnder, SameDecision, ScoreGap, WorstPair
+from fairdsl.ir.question import Individually, Pair, PairUnder, SameDecision, ScoreGap, WorstPair
 from fairdsl.metrics.weights import unlisted
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, count_points, narrow
@@ -28,9 +29,9 @@ MOST_PAIRS = 2**26
 
 def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
-    if not isinstance(problem.question, Pair | PairUnder | WorstPair | Demanded):
+    if not isinstance(problem.question, Pair | PairUnder | Individually | WorstPair | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    if (refusal := refusal_of_worst(problem)) is not None:
+    if (refusal := refusal_of_worst(problem) or refusal_of_redrawn(problem)) is not None:
         return refusal
     asked = problem.of_everybody.of_pairs.question
     pair = problem.demanded.pair

@@ -20,6 +20,7 @@ from fairdsl.backends.enumerate.choose import Chosen, choose, choose_tuples
 from fairdsl.backends.enumerate.deployed import decided_alone, with_deployed
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
 from fairdsl.backends.enumerate.offer import offer, tuple_count, visits_tuples
+from fairdsl.backends.enumerate.redrawn import redrawn
 from fairdsl.backends.enumerate.tuples import Kept, mark_by_tuples
 from fairdsl.backends.enumerate.worst import worst_of_everybody
 from fairdsl.ir.demand import Demanded
@@ -27,7 +28,7 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Network, Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, Quantity, WorstPair
+from fairdsl.ir.question import Individually, Pair, Quantity, WorstPair
 from fairdsl.metrics.estimated import sampled_share
 from fairdsl.metrics.sampling import USUAL
 from fairdsl.metrics.weights import weights_of
@@ -59,6 +60,8 @@ class Enumerate:
             Quantity.FAIR_SHARE.value,
             Quantity.DISCRIMINATION_RATE.value,
             Quantity.MAX_SCORE_GAP.value,
+            Quantity.AFFECTED_RATE.value,
+            Quantity.REDRAW_DISAGREEMENT.value,
         ),
         models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
     )
@@ -69,7 +72,7 @@ class Enumerate:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact verdict; bounds or Unknown when the budget ends first."""
-        population, problem = problem.population, problem.of_everybody
+        drawn, population, problem = problem, problem.population, problem.of_everybody
         if not isinstance(problem.question, Pair | WorstPair | Demanded) or isinstance(population, Rows):
             raise ValueError("enumeration was asked what it refuses")
         asked = problem.demanded
@@ -79,6 +82,10 @@ class Enumerate:
             raise ValueError("enumeration was asked what it refuses")
         if isinstance(problem.question, WorstPair):
             return worst_of_everybody(self.name, problem, Grid(sets), budget, observer)
+        if problem.quantity is Quantity.REDRAW_DISAGREEMENT:
+            census = take_census(problem, asked, Grid(sets), budget, observer, measure=False)
+            with_deployed(census, problem, sets, None, budget, observer)
+            return redrawn(drawn, census, Evidence(backend=self.name, method=_method(census, problem.model)))
         judge = Judge(problem) if visits_tuples(problem.question) else None
         census = take_census(problem, asked, Grid(sets), budget, observer, measure=judge is not None)
         marks, kept = _marked(pair, judge, census, budget, observer)
@@ -102,7 +109,7 @@ class Enumerate:
             verdict = _holds(census, marks, chosen, evidence)
             checked = _checked_in_float32(verdict, problem, pair, census, unshared, breaking, budget)
             return _of_the_file(checked) if alone and unshared is not None else checked
-        return _shares(problem, population, census, marks, filed, chosen, evidence)
+        return _shares(drawn, census, marks, filed, chosen, evidence)
 
 
 def _marked(
@@ -204,7 +211,6 @@ def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> 
 
 def _shares(
     problem: Problem,
-    population: Network | None,
     census: Census,
     marks: Marks,
     filed: NDArray[np.bool_] | None,
@@ -214,23 +220,25 @@ def _shares(
     """Count units: individuals with ``relax`` or a one-sided target, otherwise assignments of what does not differ.
 
     A unit that is fair in one arithmetic and unfair in the other is neither certified nor falsified. Under a population
-    a unit has the probability of the people over it.
+    a unit has the probability of the people over it who are given. What happens to individuals themselves is a share of
+    individuals.
     """
-    asked = problem.demanded
+    asked, population = problem.demanded, problem.population
+    individually = asked.of_individuals or isinstance(problem.question, Individually)
     counted = census.admissible & _can_be_a_unit(asked, census)
     weights = None
-    if population is not None:
-        everybody = np.flatnonzero(counted)
+    if isinstance(population, Network):
+        everybody = np.flatnonzero(counted & _given(problem, census))
         weights, over = weights_of(population, census.grid.points(everybody))
 
     def units(individuals: NDArray[np.bool_]) -> NDArray[np.bool_]:
         differ = asked.pair.differ
-        return individuals if asked.of_individuals else np.asarray(individuals.any(axis=differ), dtype=np.bool_)
+        return individuals if individually else np.asarray(individuals.any(axis=differ), dtype=np.bool_)
 
     def amount(some: NDArray[np.bool_]) -> Fraction | int:
         if weights is None:
             return int(some.sum())
-        if not asked.of_individuals:
+        if not individually:
             some = np.broadcast_to(np.expand_dims(some, asked.pair.differ), counted.shape)
         return Fraction(int(weights[some.reshape(-1)[everybody]].sum()), over)
 
@@ -254,15 +262,16 @@ def _shares(
     if known.undecided:
         reason = Reason.NUMERIC_GAP if gap.any() else Reason.INCOMPLETE if census.complete else Reason.TIMEOUT
     parts = known.parts()
-    sampling = None if population is None or not census.masked else sampled_share(population, known)
-    alike = None if population is None or not census.masked else of(lambda some: int(some.sum())).ends
+    drawn = isinstance(population, Network) and census.masked
+    sampling = sampled_share(population, known) if drawn and isinstance(population, Network) else None
+    alike = of(lambda some: int(some.sum())).ends if drawn else None
     return Shares(
         certified=parts.certified,
         falsified=parts.falsified,
         undecided=parts.undecided,
         vacuous=parts.vacuous,
         measure="counting" if population is None else "probability",
-        unit=replace(problem, population=population).unit_in_words,
+        unit=problem.unit_in_words,
         evidence=evidence,
         witnesses=tuple(chosen.witnesses),
         breaches=chosen.agreeing,
@@ -272,6 +281,13 @@ def _shares(
         confidence=None if sampling is None else USUAL,
         of_domain=alike,
     )
+
+
+def _given(problem: Problem, census: Census) -> NDArray[np.bool_]:
+    """Who is in question whatever becomes of others."""
+    found = np.zeros(census.grid.size, dtype=np.bool_)
+    found[census.listed] = mask(problem.given, {Who.EACH: census.grid.points(census.listed)})
+    return found.reshape(census.grid.shape)
 
 
 def _can_be_a_unit(asked: Demanded, census: Census) -> NDArray[np.bool_]:

@@ -42,7 +42,7 @@ from fairdsl.clock import Deadline, now, until
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import ByHighest, DecisionRule
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, PairUnder
+from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Individually, PairUnder
 from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Key
 from fairdsl.metrics.value import PRECISE, most_favoured_groups
@@ -191,7 +191,7 @@ class Rates:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are weighed stay so."""
-        if isinstance(problem.question, PairUnder):
+        if isinstance(problem.question, PairUnder | Individually):
             return (yield from answering_share(problem, facts, budget, observer))
         began = now()
         found = yield from self._exactly(problem, facts, budget, observer)

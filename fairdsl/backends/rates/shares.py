@@ -27,7 +27,7 @@ from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.population import Factor, Network, Normal
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import PairUnder, Quantity, SameDecision
+from fairdsl.ir.question import Differ, Individually, PairUnder, Quantity, SameDecision
 from fairdsl.metrics.alike import Assignment, Fairly, Together, together
 from fairdsl.metrics.estimated import sampled_share
 from fairdsl.metrics.joint import Bounds, Key
@@ -39,6 +39,8 @@ __all__ = ["answering_share", "refusal_of_share", "shares_of"]
 
 #: Assignments of what differs, inputs of all copies together, and products that a box may take.
 _ASSIGNMENTS, _INPUTS, _WIDTH = 16, 1 << 10, 1 << 22
+#: Where all who differ are compared, whoever is in an unfair unit is in a violation.
+_QUANTITIES = (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.AFFECTED_RATE)
 #: Seconds between two looks at the share.
 _PAUSE = 0.5
 #: The share of the domain has one part in so many of the time, and so many seconds at least.
@@ -48,10 +50,7 @@ _BESIDE, _LEAST = 4, 1.0
 def refusal_of_share(problem: Problem) -> Refusal | None:
     """Why no share under the distribution is enclosed; None where one is."""
     question, network, model = problem.question, problem.population, problem.model
-    if not isinstance(question, PairUnder) or problem.quantity not in (
-        Quantity.FAIR_SHARE,
-        Quantity.DISCRIMINATION_RATE,
-    ):
+    if not isinstance(question, PairUnder | Individually) or problem.quantity not in _QUANTITIES:
         return Refusal(why="it answers metrics of groups, and shares of people under a distribution", other=True)
     if not isinstance(network, Network):
         return Refusal(why="it weighs individuals, and not the rows of a table", other=True)
@@ -59,6 +58,8 @@ def refusal_of_share(problem: Problem) -> Refusal | None:
     if pair.relax or pair.pair_target != TRUE or pair.sure or not isinstance(pair.demand, SameDecision):
         why = "units are compared as wholes: no distances, no conditions on the two, same decision"
         return Refusal(why=why, span=pair.span)
+    if isinstance(question, Individually) and pair.mode is Differ.EACH and len(pair.differ) > 1:
+        return Refusal(why="a unit may be unfair to others than those who are in it", span=pair.span)
     if any(problem.domain.attributes[index].present is not None for index in pair.differ):
         return Refusal(why="values of what differs may be missing", span=pair.span)
     found = together(problem, pair, _ASSIGNMENTS)
@@ -137,7 +138,7 @@ def shares_of(problem: Problem, alike: Network | None = None) -> list[_Case]:
     Under ``alike``, by which all people are as frequent as each other, units are counted: each has as many over it.
     """
     question, network = problem.question, alike or problem.population
-    assert isinstance(question, PairUnder), "checked by the offer"
+    assert isinstance(question, PairUnder | Individually), "checked by the offer"
     assert isinstance(network, Network), "checked by the offer"
     found = together(problem, question.pair, _ASSIGNMENTS)
     assert not isinstance(found, str), "checked by the offer"
@@ -145,7 +146,7 @@ def shares_of(problem: Problem, alike: Network | None = None) -> list[_Case]:
     model = without_idle(replace(problem.model, favourable=0, beside=frozenset()))
     cases = []
     for each in found:
-        condition = each.condition if alike is None else each.units
+        condition = conjoin(each.condition, question.given) if alike is None else each.units
         subject = Subject(network=network, model=model, condition=condition, keys=())
         if not each.groups:
             cases.append(_Case(False, (_of_some_column(replace(subject, model=_constant(model))),)))

@@ -20,7 +20,7 @@ from fairdsl.backends.units import Units, units_of
 from fairdsl.clock import until
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.expr import Who
+from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
@@ -69,7 +69,7 @@ def share_over_rows(problem: Problem, rows: Rows, facts: Facts, budget: Budget, 
     if isinstance(units, Refusal):
         raise ValueError("rows was asked what it refuses")
     people = rows.sample.values.keep(range(len(problem.domain.attributes)))
-    wanted = np.flatnonzero(mask(units.counted, {Who.EACH: people}))
+    wanted = np.flatnonzero(mask(conjoin(units.counted, problem.given), {Who.EACH: people}))
     people = people.at(wanted)
     by = units.by_decider()
     evidence = _evidence(rows, len(people), units, problem.quantity, both=Decider.DEPLOYED in by)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.ir.demand import Demanded
+from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Inside, Network, Normal, Population, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Precision, Quantity
@@ -69,6 +70,8 @@ class Sampling:
             return offer_of_metric(problem, pair)
         if not isinstance(pair, Pair | PairUnder | Demanded) or isinstance(problem.population, Rows):
             return Refusal(why="it answers questions about pairs and groups, and rows are counted", other=True)
+        if problem.given != TRUE:
+            return Refusal(why="it draws from all who are asked about", span=problem.span)
         if problem.quantity is Quantity.HOLDS:
             return Refusal(why="no sample shows that a demand holds of everybody", other=True)
         if precision is None:

@@ -132,11 +132,12 @@ class WhenClause(Node):
     condition: Expression
 
 
-@node("under <distribution>", once=True, example="under cohort")
+@node("under <distribution> [given <given>]", once=True, example="under cohort")
 class UnderClause(Node):
-    """``under cohort``."""
+    """``under cohort``, or ``under cohort given sex = female``: of whom in it a share is."""
 
     distribution: Name
+    given: Expression | None = None
 
 
 @node(
