@@ -89,7 +89,7 @@ def other_questions(path: str, what: str) -> Diagnostic:
         code="E0626",
         title=f"`{path}` does not ask what the spec asks",
         notes=(what,),
-        why="only answers are read from a folder: questions, and what settles them, are derived from the spec again",
+        why="only answers are read from a folder: questions, and what decides them, are derived from the spec again",
         help="write the files again with `fairdsl compile`, and solve them",
     )
 

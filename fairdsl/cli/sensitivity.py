@@ -43,8 +43,8 @@ def _each_group(ctx: click.Context, parameter: click.Parameter, texts: tuple[str
 @click.command(
     "sensitivity",
     cls=WithSettings,
-    epilog="Exit codes: 0 all are caught; 1 some survive; 2 mistakes, or nothing can be planted or caught; 3 of some "
-    "it is not known; 130 interrupted, 143 terminated.",
+    epilog="Exit codes: 0 all are detected; 1 some survive; 2 mistakes, or nothing can be planted or detected; "
+    "3 of some it is not known; 130 interrupted, 143 terminated.",
 )
 @spec_argument
 @click.option(

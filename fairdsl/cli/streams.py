@@ -44,7 +44,7 @@ def prepare() -> None:
         io.BufferedWriter(_Forgiving(2, "wb", closefd=False)), kind, "backslashreplace", line_buffering=True
     )
     if sys.stdout is None:
-        click.echo("error: standard output is closed, so nothing can be told there; redirect it to a file", err=True)
+        click.echo("error: standard output is closed, so nothing can be written there; redirect it to a file", err=True)
         sys.exit(DISK)
 
 

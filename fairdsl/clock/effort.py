@@ -22,7 +22,7 @@ from math import inf
 
 __all__ = ["UNITS", "Meter", "Work", "absorb", "entered", "meter_in_force", "now", "overdue", "spend"]
 
-#: Units of effort that stand for a second: what an engine bounds of boxes in one.
+#: Units of effort that represent a second: what an engine bounds of boxes in one.
 UNITS = 100_000
 
 

@@ -160,7 +160,7 @@ class _Walk:
             assert match is not None
             characters.append(_meant(match))
             if ord(characters[-1]) in _SURROGATES:
-                raise NotReadError("half a surrogate pair stands for no character", self._span(here, match.end()))
+                raise NotReadError("half a surrogate pair represents no character", self._span(here, match.end()))
             offsets.append(match.end() - 1)
             here = match.end()
         return PlacedText("".join(characters), self._span(start, here + 1), tuple(offsets))

@@ -39,7 +39,7 @@ def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *,
     return Diagnostic(
         code="E0531",
         title=f"the data has {'two columns' if twice else 'no column'} `{first[:30]}`{several}",
-        primary=Label(span, f"needed: {listed(names, _LISTED)}" if not twice else "which one is meant cannot be told"),
+        primary=Label(span, f"needed: {listed(names, _LISTED)}" if not twice else "which one is meant is not known"),
         notes=() if twice else (f"the file's columns: {listed(header, _LISTED)}",),
         why="a column that is guessed or filled in makes every row another individual",
         help="keep one of the two columns"

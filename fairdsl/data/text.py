@@ -112,7 +112,7 @@ def _separator(source: SourceFile, lines: Sequence[str]) -> str:
         return ","
     if len(found) > 1:
         what = " and ".join(_SEPARATORS[separator] for separator in found)
-        reason = f"its header has {what} and no comma, so what separates columns cannot be told"
+        reason = f"its header has {what} and no comma, so what separates columns is not known"
         raise DiagnosticError(errors.file_not_read(source.path, reason, None, "save it with commas between columns"))
     return found[0]
 

@@ -121,7 +121,7 @@ _FITTING: dict[str, str] = {
     "E0550": "a replaced model that the spec does not declare",
     "E0551": "a score gap of a model with several scores",
     "E0552": "a confidence of a model without probabilities",
-    "E0553": "data for a distribution that there is not",
+    "E0553": "data for an unknown distribution",
     "E0554": "a model that does not decide as was recorded",
     "E0555": "a recorded column that cannot be read as decisions",
     "E0556": "a median of scores that is not known",
@@ -137,7 +137,7 @@ _POPULATIONS: dict[str, str] = {
     "E0570": "a distribution that its attribute cannot have",
     "E0571": "conditions of distributions that do not divide everybody",
     "E0572": "cyclic dependency between distributions",
-    "E0573": "a search for structures that there is not",
+    "E0573": "unknown search for structures",
     "E0574": "a population file that cannot be read",
     "E0575": "a network that is not a distribution of the attributes",
     "E0576": "a search that gives no network",
@@ -153,14 +153,14 @@ _REPAIRING: dict[str, str] = {
     "E0592": "a property or model that training cannot repair",
     "E0593": "too few rows to repair a model with",
     "E0594": "a model that no file can be written for that decides alike by construction",
-    "E0595": "a spec that nothing can be caught by, or a model that nothing can be planted in",
+    "E0595": "a spec that can detect nothing, or a model in which nothing can be planted",
 }
 
 _BACKENDS: dict[str, str] = {
     "E0601": "no backend answers the question",
     "E0602": "the backend asked for cannot answer it",
     "E0603": "a question that the file format cannot express",
-    "E0604": "a backend, file format or property that there is not",
+    "E0604": "unknown backend, file format or property",
     "E0605": "a folder that cannot be written",
     "E0606": "a spec without properties",
     "E0607": "a file that is not a solver file, interval job or result",
@@ -222,7 +222,7 @@ _APPROXIMATION: dict[str, str] = {
     "W0704": "raw scores read as the logits of a softmax",
     "W0705": "a distribution with more probabilities than rows",
     "W0706": "protected values that no row has",
-    "W0707": "a file that is asked as a black box, for it cannot be read",
+    "W0707": "a file that is queried as a black box, for it cannot be read",
     "W0709": "single rows that an estimator's file decides otherwise than its predict",
 }
 

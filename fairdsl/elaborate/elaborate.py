@@ -44,7 +44,7 @@ class Elaborated:
     outcomes: tuple[str, ...]
     problem: Problem
     refusal: Diagnostic | None = None
-    #: What stands for `median` in the demand, where it does.
+    #: What represents `median` in the demand, where it does.
     median: Fraction | None = None
 
 

@@ -72,7 +72,7 @@ def no_representatives(relaxation: Span | None) -> Diagnostic:
         primary=Label(relaxation, "the two may differ here, so no box of shared values holds the pair")
         if relaxation is not None
         else None,
-        why="a representative stands for a part of the domain in which what two people share is enough to violate",
+        why="a representative is of a part of the domain in which what two people share is enough to violate",
         help="leave out `--representatives`, or search a property without such a clause",
     )
 

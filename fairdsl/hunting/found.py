@@ -40,7 +40,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Representative:
-    """A pair, and the part of the domain that it stands for."""
+    """A pair, and the part of the domain that it represents."""
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("all_violate",)
 
@@ -101,13 +101,13 @@ class Found(Document):
     numeric_gaps: int
     #: One of them.
     gap: Example | None
-    #: Some of the finds: the first ones where they are ranked, else finds far from each other.
+    #: Some of what was found: the first where they are ranked, else pairs far from each other.
     pairs: tuple[Example, ...]
     #: The attributes in which the two individuals of a pair may differ.
     varying: tuple[str, ...]
     #: What the pairs are ordered by; None: as they were found.
     rank: str | None
-    #: The mean distance of two finds, from 0 to 1; None: fewer than two, or nothing that has a distance.
+    #: The mean distance of two counterexamples, from 0 to 1; None: fewer than two, or nothing that has a distance.
     spread: float | None
     #: Why it ended.
     ending: Ending
@@ -125,7 +125,7 @@ class Found(Document):
     waiting: int
     #: The rows that the search stayed near to.
     near: NearSummary | None
-    #: Pairs that stand for the others.
+    #: Pairs that represent the others.
     representatives: tuple[Representative, ...]
     #: Its limits, and what it spent.
     run: Ran

@@ -52,7 +52,7 @@ def _summary(found: Found) -> Iterator[tuple[str, str]]:
     rate = f"; {100 * found.count / found.tried:.1f} % of the units tried" if found.count else ""
     yield "tried", f"{found.tried:,} units, {found.evaluated:,} evaluations in {found.seconds:.1f} s{rate}"
     if found.spread is not None:
-        yield "spread", f"{found.spread:.3f}: the mean distance of two finds, of 1"
+        yield "spread", f"{found.spread:.3f}: the mean distance of two counterexamples, of 1"
     if found.near is not None:
         yield from _near(found.near)
     yield "ended", _ENDINGS[found.ending.value].format(sample=f"{found.sample:,}")

@@ -38,7 +38,7 @@ __all__ = [
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-#: What the numbers in ``Ensemble.relations`` stand for.
+#: What the numbers in ``Ensemble.relations`` represent.
 RELATIONS = (Relation.LE, Relation.LT, Relation.GT, Relation.GE)
 
 

@@ -121,7 +121,7 @@ class Metric:
     comparison: Comparison
     #: What the numbers at each condition of ``rate.given`` (:class:`Each`) come to.
     folded: Fold
-    #: In words; "the privileged group" stands for that group.
+    #: In words; "the privileged group" represents that group.
     meaning: str
     #: The expression, as the spec that defines it has it.
     definition: str
@@ -195,7 +195,7 @@ class Metric:
         return compared if letter is None else f"{_FOLDS[self.folded]} over {letter} of ({compared})"
 
 
-#: What stands for the privileged group in what a signed metric means.
+#: What represents the privileged group in what a signed metric means.
 PRIVILEGED = "the privileged group"
 _LETTERS: Mapping[Each, str] = MappingProxyType({Each.LABEL: "y", Each.DECISION: "d"})
 _FOLDS: Mapping[Fold, str] = MappingProxyType({Fold.GREATEST: "max", Fold.SMALLEST: "min", Fold.MEAN: "mean"})

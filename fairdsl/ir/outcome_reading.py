@@ -12,7 +12,7 @@ from fairdsl.ir.model import Deployed, Model, Readout
 __all__ = ["OutcomeReading", "outcome_readings"]
 
 
-#: Thresholds of larger denominators are logits, which stand for irrational numbers: nine digits of them are shown.
+#: Thresholds of larger denominators are logits, which represent irrational numbers: nine digits of them are shown.
 _SHORT = 10**9
 
 

@@ -144,7 +144,7 @@ class ScoreIs:
     limit: Fraction | None
 
 
-#: What ``favourable`` stands for in a rate about another yes or no of the model.
+#: What ``favourable`` represents in a rate about another yes or no of the model.
 Decides = OutcomeIn | ScoreIs
 
 
@@ -162,7 +162,7 @@ class Rate:
     given: Event | Each | None
     #: Whether it is a causal quantity, of a distribution along paths.
     along_paths: bool = False
-    #: What :attr:`Fact.FAVOURABLE` stands for here; None: for the model's favourable outcome.
+    #: What :attr:`Fact.FAVOURABLE` represents here; None: for the model's favourable outcome.
     decides: Decides | None = None
 
     def __post_init__(self) -> None:

@@ -39,7 +39,7 @@ class Kind(Enum):
     PROPERTY = "property"
     #: Known within one property only.
     INDIVIDUAL = "individual"
-    #: Known within one property only, where it stands for something else in turn.
+    #: Known within one property only, where it represents something else in turn.
     VARIABLE = "variable"
 
 

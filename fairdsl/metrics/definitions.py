@@ -48,7 +48,7 @@ Rated = tuple[Cohort, Enclosure]
 #: One number of the rates of several cohorts.
 Compare = Callable[[Comparison, Sequence[Rated]], Range]
 
-#: What stands for a number of which there is none.
+#: What represents a number of which there is none.
 _NONE = Range(low=Fraction(0), high=None, defined=Defined.NO)
 
 

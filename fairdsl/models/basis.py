@@ -149,7 +149,7 @@ class Trees:
         return self.shape.leaves
 
 
-#: What the numbers in ``Trees.relation`` stand for.
+#: What the numbers in ``Trees.relation`` represent.
 TREE_RELATIONS = (Relation.LE, Relation.LT, Relation.GT, Relation.GE, Relation.EQ, Relation.NE)
 
 

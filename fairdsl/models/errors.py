@@ -125,7 +125,7 @@ def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
         remedy = "train and export the model again"
     else:
         label = f"{tensor} is beyond float64, whose greatest is 1.8 with 308 zeros"
-        why = "scores are steered by in float64 before they are settled exactly, and infinity steers nowhere"
+        why = "scores are steered by in float64 before they are decided exactly, and infinity steers nowhere"
         remedy = "measure the attributes in larger units, or scale all numbers of the formula and its threshold down"
     return Diagnostic(
         code="E0506",
@@ -357,7 +357,7 @@ def asked_as_black_box(path: str, reason: str, span: Span | None) -> Diagnostic:
     """W0707: the file runs and cannot be read exactly, so it is only asked."""
     return Diagnostic(
         code="W0707",
-        title=f"`{short_path(path)}` is asked as a black box",
+        title=f"`{short_path(path)}` is queried as a black box",
         primary=_at(span, "it cannot be read exactly"),
         notes=(reason,),
         why="nothing is proved of its formula: it is searched for violations, sampled, run on rows and small domains",

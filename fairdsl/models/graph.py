@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["GraphInput", "GraphInputs", "GraphOutput", "ImportedGraph", "OutputKind", "Texts"]
 
 
-#: Of an input that takes text, for each of its elements the text that stands for each code of what fills it.
+#: Of an input that takes text, for each of its elements the text that represents each code of what fills it.
 Texts = tuple[tuple[tuple[int, str], ...], ...]
 
 

@@ -62,7 +62,7 @@ _UNIT_ROUNDOFF = 2.0**-53
 _SUM_ERROR = 2.0**-40
 #: Rivals at most for which that bounds the error of a sum.
 _MOST_RIVALS = 2**12
-#: Sums beyond this are no longer told apart in float64.
+#: Sums beyond this are no longer distinguished in float64.
 _LARGEST = 1e300
 
 

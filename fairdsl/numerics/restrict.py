@@ -10,7 +10,7 @@ from fairdsl.numerics.narrow import ValueSet, decided
 
 __all__ = ["Fixing", "disjunction", "restrict", "settle"]
 
-#: The number that a variable stands for, or None where it stays open.
+#: The number that a variable represents, or None where it stays open.
 Fixing = Callable[[Variable], Fraction | None]
 
 

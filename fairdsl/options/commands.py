@@ -66,7 +66,7 @@ class Search(Section):
     )
     representatives: int | None = option(
         None,
-        "Choose so many pairs that stand for the others, each with its part of the domain.",
+        "Choose so many pairs that represent the others, each with its part of the domain.",
         Whole(1),
         unset="none",
         flag="--representatives",

@@ -94,7 +94,7 @@ def too_many_partitions(name: str, count: int, most: int) -> Diagnostic:
 def one_ledger(
     path: str,
     properties: Sequence[str],
-    why: str = "lines about different questions in one file could not be told apart",
+    why: str = "lines about different questions in one file could not be distinguished",
 ) -> Diagnostic:
     """A ledger holds the verdicts on one question, a folder of pruned networks those of one question a property."""
     listing = ", ".join(f"`{name}`" for name in properties)

@@ -29,9 +29,9 @@ Marks = NDArray[np.bool_]
 _SMALLEST = 0.05
 #: Boxes that are drawn for each size, and the conditions of one.
 _TRIES, _CONDITIONS = 48, 3
-#: What stands for a group goes together with it at least so well (the phi coefficient).
+#: What represents a group goes together with it at least so well (the phi coefficient).
 _CLOSE = 0.1
-#: A column of numbers is cut in so many places to look for what stands for a group.
+#: A column of numbers is cut in so many places to look for what represents a group.
 _CUTS = 19
 
 

@@ -9,7 +9,7 @@ __all__ = ["nothing_to_plant"]
 
 
 def nothing_to_plant(title: str, reason: str, help_text: str, span: Span | None = None) -> Diagnostic:
-    """E0595: a spec that nothing can be caught by, or a model in which nothing can be planted."""
+    """E0595: a spec that can detect nothing, or a model in which nothing can be planted."""
     return Diagnostic(
         code="E0595",
         title=title,

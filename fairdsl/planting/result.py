@@ -128,7 +128,7 @@ class Sensitivity(Document):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Violated if a discriminator survives, unknown if of some it is not known, else success: all are caught."""
+        """Violated if a discriminator survives, unknown if of some it is not known, else success: all are detected."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
         fates = {each.fate for each in self.planted}

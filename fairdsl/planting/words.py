@@ -45,15 +45,15 @@ def _catches(asked: AskedProperty, found: Sensitivity) -> str:
     said = []
     for kind in Kind:
         mine = [each for each in found.planted if each.kind is kind and each.fate is not Fate.EMPTY]
-        caught = [each.strength for each in mine if asked.name in each.caught_by]
+        detected = [each.strength for each in mine if asked.name in each.caught_by]
         if mine:
-            said.append(f"{kind.value} {f'from {_percent(min(caught))}' if caught else 'never'}")
+            said.append(f"{kind.value} {f'from {_percent(min(detected))}' if detected else 'never'}")
     return ", ".join(said)
 
 
 def _planted(planted: Planted) -> Iterator[str]:
     said = {
-        Fate.CAUGHT: "caught by " + ", ".join(planted.caught_by),
+        Fate.CAUGHT: "detected by " + ", ".join(planted.caught_by),
         Fate.SURVIVED: "SURVIVES",
         Fate.UNDECIDED: "undecided: " + ", ".join(planted.undecided),
         Fate.EMPTY: "changes nothing for these people",

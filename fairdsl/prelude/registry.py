@@ -68,7 +68,7 @@ class PairMetric:
         return self.quantity in (Quantity.AFFECTED_RATE, Quantity.REDRAW_DISAGREEMENT)
 
 
-#: Whatever a name may stand for.
+#: Whatever a name may represent.
 Named = Metric | PairMetric
 
 #: The pair metrics.

@@ -49,7 +49,7 @@ def label_not_compared(reason: str, span: Span | None, help_text: str) -> Diagno
     """E0562: accuracy is asked for, and what is right cannot be told from the spec."""
     return Diagnostic(
         code="E0562",
-        title="how often the model is right cannot be told",
+        title="how often the model is right is not known",
         primary=Label(span, reason) if span else None,
         notes=() if span else (reason,),
         why="accuracy compares each decision with what turned out to be right; a guessed match could be the reverse",

@@ -23,7 +23,7 @@ def does_not_agree(model: str, counted: str, asked: Fraction, rows: Sequence[str
         notes=(f"agrees on {counted}", *rows),
         why="then the spec reads the file in another way than those who deployed it, or it is another file",
         help="compare `fairdsl explain` with the training program: order of inputs, codes of categories, units, and "
-        "which label stands for which outcome",
+        "which label represents which outcome",
     )
 
 

@@ -156,7 +156,7 @@ def _nearest(now: Situation, groups: Groups) -> Integers:
     return nearest_outcomes(now.subject.domain, now.subject.pair, groups.values.at(first), now.original)
 
 
-#: The recipes that a name stands for, each with its own name.
+#: The recipes that a name represents, each with its own name.
 RECIPES: Mapping[str, Mapping[str, Recipe]] = MappingProxyType(
     {
         "portfolio": {"flipped-copies": _flipped_copies, "pairs": _pairs, "pairs-training-rule": _pairs_training_rule},

@@ -333,7 +333,7 @@ class Repaired(Made, Document):
 
     @property
     def accuracy(self) -> Judgement:
-        """Whether no more accuracy is lost than allowed, on the rows to report on; unknown where it cannot be told."""
+        """Whether no more accuracy is lost than allowed, on the rows to report on; unknown where it is not known."""
         return self.compared.judged(self.settings.loss) if self.improved else Judgement.HOLDS
 
 

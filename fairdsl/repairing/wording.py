@@ -138,7 +138,7 @@ def _outcome(repaired: Repaired) -> Iterator[str]:
         kept = repaired.best
         yield row("best", f"round {kept.round}, {kept.recipe}: {kept.added:,} rows added")
     else:
-        yield row("best", "the first model: nothing that was tried is better by the rule")
+        yield row("best", "no candidate improved on the original model")
     sure = (
         "" if first.exact and best.exact else f" ({shown(repaired.settings.confidence, percent=True)} for all of them)"
     )

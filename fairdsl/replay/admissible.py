@@ -35,7 +35,7 @@ def _not_sure(pair: Pair, model: Model | None, a: Point, b: Point) -> str | None
     if not pair.sure:
         return None
     if model is None:
-        raise ValueError("how sure the model is cannot be told without it")
+        raise ValueError("the model's confidence is not known without it")
     for sure in pair.sure:
         answer = is_sure(model, a if sure.who is Who.A else b, (sure,))
         if answer is not True:

@@ -23,7 +23,7 @@ __all__ = ["breaks", "replay", "runtime_of", "witness"]
 
 #: What is counted where effort is given.
 _REPLAYED = Work("pairs replayed", 100)
-#: What stands for a decision that nobody knows.
+#: What represents a decision that nobody knows.
 _OPEN = "undecided"
 #: Outputs of these kinds are the score up to an increasing map (probabilities): no gap is taken of them.
 _SCORES = (Readout.SCORE, Readout.DIFFERENCE)

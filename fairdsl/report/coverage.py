@@ -57,7 +57,7 @@ _BECAUSE = {
     Reason.MEMORY_OUT: "solvers need more memory (`smt.query_memory`)",
     Reason.NUMERIC_GAP: "exact arithmetic and the deployed file disagree",
     Reason.ENGINE_CRASHED: "a solver stopped without an answer",
-    Reason.INCOMPLETE: "what was run cannot settle them",
+    Reason.INCOMPLETE: "what was run cannot decide them",
     Reason.REPLAY_FAILED: "a pair was found that the model does not confirm",
     Reason.MALFORMED: "a solver's answer was not understood",
     Reason.INTERRUPTED: "it was interrupted",
@@ -66,7 +66,7 @@ _BECAUSE = {
 _EXTERNAL = {
     Reason.TIMEOUT: "solvers need more time",
     Reason.MEMORY_OUT: "solvers need more memory",
-    Reason.INCOMPLETE: "their files have no answer, or one that settles nothing",
+    Reason.INCOMPLETE: "their files have no answer, or one that decides nothing",
 }
 
 

@@ -79,7 +79,7 @@ class ExplainedModel:
     name: str
     #: Its file; None of a model that the spec writes itself.
     path: str | None = None
-    #: What is fed into each input, and what each outcome stands for.
+    #: What is fed into each input, and what each outcome represents.
     binding: Binding | None = None
     #: Why that is not known.
     problem: str | None = None

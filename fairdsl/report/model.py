@@ -83,7 +83,7 @@ class DemandReport:
     verdict: Verdict
     #: What the number has to meet; None for a measure, and for demands that compare no number.
     threshold: Threshold | None = None
-    #: What stands for `median` in it: the median of the scores of the population's rows.
+    #: What represents `median` in it: the median of the scores of the population's rows.
     median: Fraction | None = None
     #: How long it took.
     seconds: float = 0.0
@@ -359,7 +359,7 @@ class Report(Tabled, Shown, Document):
     populations: tuple[ListedPopulation, ...] = ()
     #: The parameters of the spec, with their numbers in this run.
     parameters: tuple[InForce, ...] = ()
-    #: The seed of the searches: it changes which witnesses are found, never a meaning.
+    #: The random seed: it changes which witnesses are found, never a meaning.
     seed: int = 0
     #: What became of each property, in the order of the spec.
     properties: tuple[PropertyReport, ...] = ()

@@ -14,7 +14,7 @@ from fairdsl.verdict import Interval, Rate, Value
 
 __all__ = ["NOT_STATED", "Category", "categories", "headed", "measured", "percent", "ratio", "stated"]
 
-#: What stands for what nobody has said.
+#: What represents what nobody has said.
 NOT_STATED = "**not stated**"
 #: Categories of a smaller part of the people may be left out of impact ratios.
 _SMALL = Fraction(2, 100)

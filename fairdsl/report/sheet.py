@@ -175,7 +175,7 @@ class PropertySheet:
     demands: tuple[DemandSheet, ...]
     #: Shares and pairs, of all demands.
     blocks: tuple[Block, ...]
-    #: Whether it says one thing only, whose number stands for it.
+    #: Whether it says one thing only, whose number represents it.
     single: bool
     span: Span | None = None
 

@@ -73,7 +73,7 @@ REASONS = {
     Reason.EFFORT: "the effort was spent; more `--effort` may decide it",
     Reason.INTERRUPTED: "it was interrupted; what was found until then stands",
     Reason.MEMORY_OUT: "the memory ran out",
-    Reason.INCOMPLETE: "what was run cannot settle it",
+    Reason.INCOMPLETE: "what was run cannot decide it",
     Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree, "
     "so the model has a tie that rounding decides; neither verdict would hold in both",
     Reason.REPLAY_FAILED: "a pair was found that the original model does not confirm",
@@ -257,9 +257,9 @@ def _approximation(demand: DemandReport) -> str:
     """What an approximation means for this verdict. A pair that was found and replayed needs no excuse."""
     match demand.fidelity, demand.judgement:
         case Fidelity.WIDENS, Judgement.HOLDS:
-            return "proved of more behaviours than the model has, so it holds of the model"
+            return "over-approximation: what holds of it holds of the model"
         case Fidelity.WIDENS, Judgement.UNKNOWN:
-            return "asked of more behaviours than the model has, so a violation there need not be one of the model"
+            return "over-approximation: violations may be spurious"
         case Fidelity.NARROWS, Judgement.UNKNOWN:
             return "it looked at a part of the behaviours only"
     return ""

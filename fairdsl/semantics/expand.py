@@ -38,7 +38,7 @@ __all__ = ["Expanded", "Instance", "expand"]
 
 N = TypeVar("N", bound=tree.Node)
 _WRITTEN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?%?")
-#: Properties that one property may stand for, and values of an attribute that `for each` goes through.
+#: Properties that one property may represent, and values of an attribute that `for each` goes through.
 _MOST = 1_000
 #: What is not one for all properties.
 _NOT_SHARED = (tree.Property, tree.Parameter, tree.Apply)

@@ -240,7 +240,7 @@ def check_metric_declarations(declared: dict[str, tree.Metric | None], reporter:
             what = "a metric of the language"
             reporter.report(errors.declared_twice("metric", name, metric.name.span, None, clashes_with=what))
         if metric is not None and _stands_for_itself(name, declared):
-            reporter.report(errors.no_metric(metric.definition.span, "it stands for itself", "write what it is"))
+            reporter.report(errors.no_metric(metric.definition.span, "it names itself", "write what it is"))
             declared[name] = None
 
 

@@ -14,7 +14,7 @@ __all__ = ["CONFIDENCE", "precision_of", "words_of_precision"]
 
 #: Where the spec does not say another.
 CONFIDENCE = Fraction(95, 100)
-#: No sample is certain; beyond this much certainty, intervals that were computed in float64 could not be told apart.
+#: No sample is certain; beyond this much certainty, intervals that were computed in float64 could not be distinguished.
 _SUREST = 1 - Fraction(1, 10**9)
 
 

@@ -15,7 +15,7 @@ from fairdsl.syntax import tree
 __all__ = ["Putting", "Value", "stands_for"]
 
 N = TypeVar("N", bound=tree.Node)
-#: What stands for a name.
+#: What represents a name.
 Value = tree.Number | tree.Name | tree.NameSet
 
 
@@ -114,7 +114,7 @@ class Putting:
         return node
 
     def _misplaced(self, name: object, found: str, expected: str) -> None:
-        assert isinstance(name, tree.Name), "nothing else stands for something"
+        assert isinstance(name, tree.Name), "nothing else represents something"
         help_text = "list values in `for each` that can stand at each of its places"
         self.reporter.report(errors.wrong_kind(f"{found} for `{name.text}`", expected, name.span, help_text))
         self.failed = True

@@ -37,7 +37,7 @@ def unreadable_manifest(path: str, what: str) -> Diagnostic:
         code="E0622",
         title=f"`{path}` cannot be read as a manifest",
         notes=(what,),
-        why="only the manifest says which answers together settle a question",
+        why="only the manifest says which answers together decide a question",
         help="write the files again with `fairdsl compile SPEC --to FORMAT -o DIR`",
     )
 

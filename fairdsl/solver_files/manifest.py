@@ -72,7 +72,7 @@ class Part:
     volume: str | None = None
     #: Its values in the spec's words, by attribute.
     box: Mapping[str, str] | None = None
-    #: `unsat` for every file of one of these lists settles it.
+    #: `unsat` for every file of one of these lists decides it.
     settled_by: tuple[tuple[str, ...], ...]
     #: Where answers are numbers: what they are.
     quantities: tuple[Mapping[str, Any], ...] = ()

@@ -39,7 +39,7 @@ class Wording:
     fix: Edit | None = None
 
 
-def _worded(code: str, place: Span, wording: Wording, why: str) -> Diagnostic:
+def _worded(code: str, place: Span, wording: Wording, why: str | None = None) -> Diagnostic:
     return Diagnostic(
         code=code,
         title=wording.title,
@@ -52,7 +52,7 @@ def _worded(code: str, place: Span, wording: Wording, why: str) -> Diagnostic:
 
 def foreign_sign(place: Span, wording: Wording) -> Diagnostic:
     """E0101: a sign of another language."""
-    return _worded("E0101", place, wording, "a spec is read by people who do not program, so it has few signs")
+    return _worded("E0101", place, wording)
 
 
 def strange_quotes(place: Span, wording: Wording) -> Diagnostic:

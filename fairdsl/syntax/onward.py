@@ -29,7 +29,7 @@ from fairdsl.syntax.trivia import read_trivia
 
 __all__ = ["PLACEHOLDER", "Onward", "onward", "spelling"]
 
-#: What stands for a name that is not written yet.
+#: What represents a name that is not written yet.
 PLACEHOLDER = "x__"
 #: Terminals that are names, each of another kind; whatever hangs in the tree shows what they are names of.
 _NAMES = ("NAME", "PARAMETER")

@@ -43,7 +43,7 @@ class Estimate:
 
     @property
     def value(self) -> Fraction:
-        """The fair share of the sample, or of what is settled and of the sample for the rest."""
+        """The fair share of the sample, or of what is decided and of the sample for the rest."""
         sample = Fraction(self.sampled - self.unfair, self.sampled)
         return sample if self.rest is None or self.settled is None else self.settled + self.rest * sample
 

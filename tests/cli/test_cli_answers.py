@@ -134,7 +134,7 @@ def test_reasons_are_counted_and_advise_nothing_that_recover_has_not(spec: Calla
         "unknown because solvers need more time: 3",
         "unknown because a solver's answer was not understood: 1",
         "unknown because solvers need more memory: 1",
-        "unknown because their files have no answer, or one that settles nothing: 2",
+        "unknown because their files have no answer, or one that decides nothing: 2",
     ):
         assert line in lines
     (demand, *_) = json.loads(run("recover", folder, "--json").stdout)["properties"][0]["demands"]

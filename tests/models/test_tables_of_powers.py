@@ -63,7 +63,7 @@ def test_numbers_with_a_fraction_have_no_table() -> None:
     assert "of one that has many values" in str(finding)
     plain = declaration(str(FILES / "gaussian.onnx"), WhenClass.of(1, 1, SPAN))
     asked = load_model(plain, people_with_fractions, reporter=Reporter())
-    assert asked.opaque is not None, "it is asked as a black box then"
+    assert asked.opaque is not None, "it is queried as a black box then"
 
 
 @pytest.mark.parametrize(

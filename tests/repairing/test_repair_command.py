@@ -52,7 +52,7 @@ def test_what_the_command_prints() -> None:
 def test_exit_code_3_where_nothing_is_better() -> None:
     result = run("--recipe", "flipped-copies", estimator="tests.repairing.learners:Constant")
     assert result.exit_code == 3, result.output
-    assert "the first model: nothing that was tried is better by the rule" in result.stdout
+    assert "no candidate improved on the original model" in result.stdout
     # There is nothing before and after.
     assert "->" not in result.stdout
     assert "decisions changed" not in result.stdout

@@ -1,4 +1,4 @@
-"""Hunts near given rows: the rows first, the nearest finds first, and distances as they are defined."""
+"""Hunts near given rows: the rows first, the nearest counterexamples first, and distances as they are defined."""
 
 from __future__ import annotations
 

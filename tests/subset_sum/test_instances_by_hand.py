@@ -160,7 +160,7 @@ def test_laws_that_go_round_in_a_circle(tmp_path: Path) -> None:
         read_instance(put(document, tmp_path))
     label = error.value.diagnostics[0].primary
     assert label is not None
-    assert label.text == "`distributions[0].factors` go round in a circle"
+    assert label.text == "`distributions[0].factors` have a cyclic dependency"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ __all__ = ["SMALL", "Grid"]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Boxes of at most so many units are settled by evaluation.
+#: Boxes of at most so many units are decided by evaluation.
 SMALL = 32
 #: Steps of squares: of claims, and of what a deployed file adds to them.
 _STEPS, _EXTRA_STEPS = 2**16 - 1, 2**8 - 1

@@ -128,7 +128,7 @@ def _assembled(records: Sequence[State]) -> State:
     for record in records:
         inner, at = flags(record, "inner"), np.cumsum(whole(record, "at")) if "at" in record else roots
         if len(at) and (at[0] < 0 or at[-1] >= count or (np.diff(at) <= 0).any() or (first[at] >= 0).any()):
-            raise ValueError("it goes on from a node that there is not, or that was split before")
+            raise ValueError("it goes on from an unknown node, or one that was split before")
         number = _numbers(inner, at, count)
         count += len(inner) - len(at)
         first[number[inner]] = number[len(at) :: 2]

@@ -34,9 +34,9 @@ class SharedAttribute:
     name: str
     #: How many positions it has.
     positions: int
-    #: What each position stands for, in words.
+    #: What each position represents, in words.
     values: tuple[str, ...] | None = None
-    #: What the first position stands for.
+    #: What the first position represents.
     start: Exact | None = None
     #: How far the next one is.
     step: Exact | None = None

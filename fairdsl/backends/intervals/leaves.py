@@ -219,7 +219,7 @@ def _cut(task: Task, wide: State, child: Integers, axis: Integers) -> None:
     placed = axis < attributes
     node, by = child[placed], axis[placed]
     if (by < 0).any():
-        raise ValueError("a node is split by an attribute that there is not")
+        raise ValueError("a node is split by an unknown attribute")
     low, high = wide["low"][node, by].astype(np.int64), wide["high"][node, by].astype(np.int64)
     if (low >= high).any():
         raise ValueError("a node is split that has one position")
@@ -231,7 +231,7 @@ def _cut(task: Task, wide: State, child: Integers, axis: Integers) -> None:
     node, by = child[~placed], axis[~placed]
     move = by - attributes - task.move_start[wide["comparison"][node]]
     if (move < 0).any() or (by - attributes >= task.move_start[wide["comparison"][node] + 1]).any():
-        raise ValueError("a node is split along a segment that there is not")
+        raise ValueError("a node is split along an unknown segment")
     middle = (0.5 * (wide["path_low"][node, move] + wide["path_high"][node, move])).astype(np.float32)
     wide["path_high"][node, move] = middle
     wide["path_low"][node + 1, move] = middle

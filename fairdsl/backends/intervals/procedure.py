@@ -33,7 +33,7 @@ _SHOWN, _BOXES = 10, 40
 _KEPT, _SECONDS = 0.05, 2.0
 #: Units that are sampled for an estimate at most, and the fraction of the time and the seconds that it may take.
 _SAMPLED, _SAMPLING, _SAMPLING_SECONDS = 100_000, 0.1, 2.0
-#: Seconds after which pairs are first looked for where one settles the question, in this process alone; then
+#: Seconds after which pairs are first looked for where one decides the question, in this process alone; then
 #: the seconds until the next look, and each time twice as many.
 _FIRST_LOOK, _NEXT_LOOK = 0.5, 4.0
 

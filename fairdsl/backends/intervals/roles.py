@@ -23,7 +23,7 @@ from fairdsl.numerics.restrict import restrict, settle
 
 __all__ = ["MOST_ASSIGNMENTS", "Roles", "roles_of"]
 
-#: Assignments of the differing attributes that are told apart at most.
+#: Assignments of the differing attributes that are distinguished at most.
 MOST_ASSIGNMENTS = 2**12
 #: Comparable pairs of assignments at most, where each has a condition of its own.
 _MOST_PAIRS = 2**14
@@ -37,7 +37,7 @@ _LARGEST = 1e140
 _SMALLEST = 1e-250
 #: Units at most: what a single one is of them must be a float64 number, with room for what it is multiplied with.
 _MOST_UNITS = 2**960
-#: At most so many positions of a real attribute are told apart.
+#: At most so many positions of a real attribute are distinguished.
 _CELLS = 2**20
 
 

@@ -23,7 +23,7 @@ __all__ = ["MEMORY", "refine_in_parallel", "refine_within"]
 
 #: Bytes that a refinement may use where nothing else is said.
 MEMORY = 2 << 30
-#: Seconds of work before processes are started: many questions are settled sooner.
+#: Seconds of work before processes are started: many questions are decided sooner.
 _ALONE = 0.3
 #: Seconds after which what is left of unequal parts is shared out anew, at the earliest.
 _ROUND = 1.0

@@ -307,7 +307,7 @@ def _evidence(covers: Sequence[Narrowing]) -> Evidence:
     heavy = sum(cover.combinations for cover in covers)
     beside = f", and of {heavy:,} combinations of classes, the heaviest first" if heavy else ""
     notes = tuple(dict.fromkeys(note for cover in covers for note in cover.notes))
-    method = f"masses of {sum(cover.boxes for cover in covers):,} boxes{alone}{beside}"
+    method = f"probability bounds of {sum(cover.boxes for cover in covers):,} boxes{alone}{beside}"
     return Evidence(backend="rates", method=method, notes=notes)
 
 

@@ -29,7 +29,7 @@ Masses = NDArray[Any]
 
 #: Whole numbers below it are int64.
 _FITS = 1 << 62
-#: Products of masses from 2^-900 on are normal numbers.
+#: Products of probabilities from 2^-900 on are normal numbers.
 _LEAST = -900.0
 
 

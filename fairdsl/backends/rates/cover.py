@@ -41,11 +41,11 @@ BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Boxes that are cut at once at most, and masses of open boxes that are kept.
+#: Boxes that are cut at once at most, and probabilities of open boxes that are kept.
 _BATCH, _ROOM = 1024, 1 << 26
 #: Decided boxes that are kept, to be weighed exactly in the end.
 _KEPT = 1 << 15
-#: Shares of masses are lowered by it, which covers the rounding of the product.
+#: Shares of probabilities are lowered by it, which covers the rounding of the product.
 _LESS = 1.0 - 2.0**-40
 
 
@@ -117,7 +117,7 @@ class Cover:
         kind, width, columns = self._weigher.arithmetic.kind.value, self._weigher.width, start.shape[1]
         self._sums: Masses = np.zeros((4, *self._total.shape), dtype=kind)
         self._best: Masses = self._sums
-        #: The masses of boxes that stay open.
+        #: The probabilities of boxes that stay open.
         self._stuck: Masses = np.zeros(self._total.shape, dtype=kind)
         self._kept: list[_Judged] | None = [] if self._weigher is not self._exact else None
         self._count = self.boxes = self.individuals = 0

@@ -24,7 +24,7 @@ from fairdsl.metrics.subject import Subject
 
 __all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways", "Wholes", "masses_in_words"]
 
-#: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
+#: What counting may take for an offer, and for an answer, in products of two small numbers: up to a second, and twenty.
 FIRST, LAST = 1 << 25, 1 << 31
 #: The same for weighted sums of columns, which are added up elsewhere as well.
 _OF_SUMS = 1 << 20
@@ -136,7 +136,7 @@ class OfStates:
 
 def masses_in_words(counted: Sequence[Prepared]) -> str:
     """What is computed of them."""
-    return f"masses of {' and '.join(dict.fromkeys(each.in_words for each in counted))}"
+    return f"probabilities of {' and '.join(dict.fromkeys(each.in_words for each in counted))}"
 
 
 def _joint(subject: Subject, asked: Asked, total: Sequence[Bounds], event: Sequence[Bounds]) -> Joint:

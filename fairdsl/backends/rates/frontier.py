@@ -24,7 +24,7 @@ class Open:
     stop: IntArray
     #: Which root they are parts of, [boxes].
     root: IntArray
-    #: Their masses by the cells of the keys, [boxes, cells].
+    #: Their probabilities by the cells of the keys, [boxes, cells].
     mass: Masses
     #: Which part of the mass is favourable at least, and which is not, where the condition holds for certain; [boxes].
     least: FloatArray

@@ -91,7 +91,7 @@ def refusal_of_boxes(problem: Problem, subjects: Iterable[Subject]) -> Refusal |
             if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
                 attribute = network.columns[factor.column]
                 name = f"`{attribute.name}` has a normal distribution"
-                why = f"{name}, whose masses are irrational: write pieces `uniform(low, high)`"
+                why = f"{name}, whose probabilities are irrational: write pieces `uniform(low, high)`"
                 return Refusal(why=why, span=attribute.span)
         try:
             width = width_of(distribution_of(network, columns), subject.keys)

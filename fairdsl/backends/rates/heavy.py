@@ -92,7 +92,7 @@ class Heavy:
         self._bundles, self._ends = bundled.count, bundled.ends
         self._levels = _Levels(distribution, asked.columns, self._arithmetic, bundled).of(order, keys)
         if not self._arithmetic.safe:
-            raise TooManyError("masses are too small for floats")
+            raise TooManyError("probabilities are too small for floats")
         shape = prod(distribution.sizes[key] for key in keys)
         #: What certainly happens, and what does not: in this pass, and at best; [2, keys].
         self._sums, self._best = np.zeros((2, shape)), np.zeros((2, shape))

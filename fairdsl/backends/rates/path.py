@@ -157,7 +157,7 @@ def _put_in(masses: Masses, weights: Masses, stage: Stage, step: Step, arithmeti
 
 #: The work of the first round, and how many times as much that of the next is.
 _FIRST, _MORE = 1 << 16, 4
-#: After so much work an order has to have come half of the way, in bits of combinations that are told apart.
+#: After so much work an order has to have come half of the way, in bits of combinations that are distinguished.
 _HALF_WAY = 1 << 28
 
 #: An order of the columns, and the course along it.

@@ -175,15 +175,17 @@ class Rates:
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What a little work counts is counted, and kept for the answer."""
         if not isinstance(problem.question, GroupMetric):
-            method = "masses of boxes, which narrow: of people who are decided alike whatever differs"
+            method = "probability-bound branch and bound: of people who are decided alike whatever differs"
             return refusal_of_share(problem) or Offer(method=method, decides=True)
         joints = refusal_of(problem) or self._joints(problem)
         if isinstance(joints, Refusal):
             return joints
         if joints.uncounted is None:
             return Offer(method=joints.in_words(LAST), decides=True, fits=joints.fits, cost=Cost.COUNT)
-        how = "boxes, which narrow" if joints.boxed else "states, if they can be counted"
-        return Offer(method=f"masses of {how}: {joints.uncounted}", decides=True, fits=joints.fits)
+        how = (
+            "probability-bound branch and bound" if joints.boxed else "probabilities of states, if they can be counted"
+        )
+        return Offer(method=f"{how}: {joints.uncounted}", decides=True, fits=joints.fits)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The metric, exactly or as an interval that decides the threshold; wider when the budget ends first."""

@@ -182,7 +182,7 @@ class _Reading:
         looked_at = sorted({*tests, *weighed})
         for factor in network.factors:  # a column that is set from outside has none
             if factor.column in looked_at and any(isinstance(row, Normal) for row in factor.rows.values()):
-                why = "has a normal distribution, whose masses are irrational: write pieces `uniform(low, high)`"
+                why = "has a normal distribution, whose probabilities are irrational: write pieces `uniform(low, high)`"
                 raise OpenError(network.columns[factor.column], why)
         return {
             column: column_of(

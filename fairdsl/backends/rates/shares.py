@@ -104,7 +104,7 @@ def _of_network(cases: list[_Case]) -> Refusal | None:
         for factor in subject.network.factors:
             if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
                 name = f"`{subject.network.columns[factor.column].name}` has a normal distribution"
-                return Refusal(why=f"{name}, whose masses are irrational: write pieces `uniform(low, high)`")
+                return Refusal(why=f"{name}, whose probabilities are irrational: write pieces `uniform(low, high)`")
         if (tangled := _tangled(subject)) is not None:
             return Refusal(why=str(tangled))
     return None
@@ -244,7 +244,7 @@ class _Share:
         boxes = sum(cover.boxes for cover in self.covers)
         people = sum(cover.individuals for cover in self.covers)
         alone = f", and of {people:,} combinations of values one by one" if people else ""
-        evidence = Evidence(backend="rates", method=f"masses of {boxes:,} boxes{alone}")
+        evidence = Evidence(backend="rates", method=f"probability bounds of {boxes:,} boxes{alone}")
         known = self.known()
         if not known.possible:
             return Vacuous(evidence=evidence)

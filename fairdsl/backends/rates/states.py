@@ -25,7 +25,7 @@ __all__ = ["Counting", "Course", "Images", "Step", "chosen"]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-#: What a transition takes for every sum and diagram, and a node for every class, in products of two masses.
+#: What a transition takes for every sum and diagram, and a node for every class, in products of two probabilities.
 _TRANSITION, _NODE = 8, 32
 #: Numbers of new states that are made at once.
 _BATCH = 1 << 20
@@ -50,7 +50,7 @@ class Course:
     #: Whether the event is certain in the last states, and whether it is possible; [states].
     sure: BoolArray
     maybe: BoolArray
-    #: How many products of masses it takes.
+    #: How many products of probabilities it takes.
     products: float
 
     @property
@@ -314,7 +314,7 @@ def _merged(states: _States) -> tuple[_States, IntArray]:
 # these masses, whatever values within cells depend on: each choice is such a distribution, and none gives more or
 # less.
 
-#: In a row of states: one that settles the set, and the padding behind the last.
+#: In a row of states: one that decides the set, and the padding behind the last.
 _SETTLED, _NOTHING = -1, 1 << 62
 
 

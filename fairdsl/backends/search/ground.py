@@ -32,9 +32,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
-#: Scores nearer to a threshold, relative to the largest one: settled; and decided otherwise by float32 perhaps.
+#: Scores nearer to a threshold, relative to the largest one: decided; and decided otherwise by float32 perhaps.
 DOUBT, _SINGLE = 1e-9, 1e-6
-#: Individuals that are settled between two looks at the clock.
+#: Individuals that are decided between two looks at the clock.
 SETTLED = 4096
 #: Numbers in one comparison of all members with each other.
 _CELLS = 2**21

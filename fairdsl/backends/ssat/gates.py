@@ -184,7 +184,7 @@ class Gates:
         """
         first = [literal for literal in prefix if abs(literal) != TRUE]
         if any(literal not in self._bounds for literal in first):
-            raise ValueError("the prefix is of choices and chances")
+            raise ValueError("the prefix is of existential and random variables")
         outer = dict.fromkeys((*first, *self._bounds))
         inner = (number for number in range(1, self._count + 1) if number not in self._bounds)
         needed = self._needed()

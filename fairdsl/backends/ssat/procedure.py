@@ -78,7 +78,7 @@ def _answer(problem: Problem, budget: Budget, observer: Observer) -> Value | Ref
 def _evidence(found: list[Bounds], solver: str | None) -> Evidence:
     """What an answer rests on, in words."""
     if not found:
-        return Evidence(backend=Ssat.name, method="settled by unit propagation when SDIMACS files were to be written")
+        return Evidence(backend=Ssat.name, method="decided by unit propagation when SDIMACS files were to be written")
     files = f"{len(found)} SDIMACS file{'' if len(found) == 1 else 's'}"
     variables, clauses = max(each.variables for each in found), max(each.clauses for each in found)
     method = f"{files} of at most {variables:,} variables and {clauses:,} clauses, solved and read back"

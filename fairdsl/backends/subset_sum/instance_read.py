@@ -307,7 +307,7 @@ class _Reader:
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
-            raise self.at.at("factors").misfit("go round in a circle") from error
+            raise self.at.at("factors").misfit("have a cyclic dependency") from error
 
 
 def _check_chances(least: _Numbers, most: _Numbers, at: Place) -> None:

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Booleans = NDArray[np.bool_]
 
-#: Tests, by the number that stands for them; of leaves none.
+#: Tests, by the number that represents them; of leaves none.
 _MODES = {"BRANCH_LEQ": 0, "BRANCH_LT": 1, "BRANCH_GTE": 2, "BRANCH_GT": 3, "BRANCH_EQ": 4, "BRANCH_NEQ": 5, "LEAF": 6}
 _LEAF, _EQUAL, _DIFFERENT = 6, 4, 5
 #: What a sum of float64 numbers cannot need.

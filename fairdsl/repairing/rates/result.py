@@ -73,5 +73,5 @@ class RepairedRates(Made, Document):
 
     @property
     def accuracy(self) -> Judgement:
-        """Whether no more accuracy is lost than allowed, on the rows to report on; unknown where it cannot be told."""
+        """Whether no more accuracy is lost than allowed, on the rows to report on; unknown where it is not known."""
         return self.compared.judged(self.settings.loss) if self.improved else Judgement.HOLDS

@@ -218,7 +218,7 @@ def _interval(value: Value) -> Interval:
 
 _Recipe = Callable[[RateRounds, RateCandidate], tuple[RateCandidate, _Tried]]
 
-#: The recipes that a name stands for, each with its own name.
+#: The recipes that a name represents, each with its own name.
 RATE_RECIPES: Mapping[str, Mapping[str, _Recipe]] = MappingProxyType(
     {
         "portfolio": {"reweighing": RateRounds.reweighed, "thresholds": RateRounds.with_thresholds},

@@ -35,7 +35,7 @@ def rates_summary(repaired: RepairedRates) -> Iterator[str]:
         yield from _candidate(candidate)
     yield ""
     best = repaired.best
-    yield row("best", best.recipe or "the first model: nothing that was tried is better by the rule")
+    yield row("best", best.recipe or "no candidate improved on the original model")
     yield from _made(best)
     confidence = shown(ROWS_CONFIDENCE, percent=True)
     for place, (was, now) in enumerate(zip(repaired.before, repaired.after, strict=True)):

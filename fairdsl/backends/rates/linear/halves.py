@@ -42,7 +42,7 @@ Ratios = tuple[int, int, int]
 
 #: Products between two looks at the clock.
 _OFTEN = 1 << 16
-#: How far masses move, and what they are multiplied with.
+#: How far probabilities move, and what they are multiplied with.
 _Move = tuple[int, float]
 
 #: Masses are multiplied back when they were divided by less than 2**-500.

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 #: What is counted where effort is given.
-_TERMS = Work("products of masses", 0.002)
+_TERMS = Work("products of probabilities", 0.002)
 
 
 class TooLargeError(Exception):

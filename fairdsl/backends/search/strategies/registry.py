@@ -53,8 +53,10 @@ def _some(ground: Ground) -> bool:
 
 _PARTS = (
     Strategy(name="uniform", about="uniform draws in batches", run=uniform, steady=True),
-    Strategy(name="neighbours", about="the neighbours of every find", run=neighbours, ready=_frontier, expands=True),
-    Strategy(name="resample", about="one attribute of a find drawn anew", run=resample, ready=_some),
+    Strategy(
+        name="neighbours", about="the neighbours of every counterexample", run=neighbours, ready=_frontier, expands=True
+    ),
+    Strategy(name="resample", about="one attribute of a counterexample drawn anew", run=resample, ready=_some),
     Strategy(
         name="gradient",
         about="one step onto a network's decision boundary",
@@ -69,7 +71,13 @@ _PARTS = (
 
 _OUTWARD = (
     Strategy(name="surroundings", about="what is beside each given row, then farther", run=surroundings),
-    Strategy(name="expansion", about="what is beside the nearest finds", run=expansion, ready=_frontier, expands=True),
+    Strategy(
+        name="expansion",
+        about="what is beside the nearest counterexamples",
+        run=expansion,
+        ready=_frontier,
+        expands=True,
+    ),
 )
 
 
@@ -84,7 +92,7 @@ def _outward(ground: Ground) -> Proposing:
 _ALL = (
     Strategy(name="portfolio", about="effort goes to what pays: the default", run=_portfolio, expands=True),
     *_PARTS,
-    Strategy(name="outward", about="from given rows, the nearest finds first", run=_outward, expands=True),
+    Strategy(name="outward", about="from given rows, the nearest counterexamples first", run=_outward, expands=True),
     Strategy(name="random", about="Aequitas's random walk", run=random_walk),
     Strategy(name="semi-directed", about="Aequitas's walk that learns directions", run=semi_directed),
     Strategy(name="fully-directed", about="Aequitas's walk that learns attributes, too", run=fully_directed),

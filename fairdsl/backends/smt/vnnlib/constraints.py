@@ -74,7 +74,7 @@ Formula = Line | All | Some
 ALWAYS = All(())
 NEVER = Some(())
 
-#: What stands for an attribute of an individual.
+#: What represents an attribute of an individual.
 Number = Callable[[Variable], Line]
 
 

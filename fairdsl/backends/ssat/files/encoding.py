@@ -73,7 +73,9 @@ def _of_law(subject: Subject, question: GroupMetric) -> Refusal | None:
     for column in sorted(set(_looked_at(subject))):
         if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
             attribute = network.columns[column]
-            why = f"`{attribute.name}` is normal, and its masses are irrational: write pieces `uniform(low, high)`"
+            why = (
+                f"`{attribute.name}` is normal, and its probabilities are irrational: write pieces `uniform(low, high)`"
+            )
             return Refusal(why=why, span=attribute.span)
     try:
         largest = Law(subject).order.largest
@@ -295,7 +297,7 @@ class _Files(Encoding):
         """The metric, as an interval as wide as the answers leave it."""
         evidence = self.evidence(problem)
         if not any("file" in each for each in lowered.quantities):
-            evidence = replace(evidence, method="settled by unit propagation, without a solver")
+            evidence = replace(evidence, method="decided by unit propagation, without a solver")
         try:
             return value_from(problem, lowered.quantities, answers, evidence, self._options.pb_encoding)
         except ContradictionError:

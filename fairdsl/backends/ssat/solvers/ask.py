@@ -60,7 +60,7 @@ def external_value(instance: Instance, command: str, seconds: float) -> Found:
         before, left = left.factor, left.then(plain(decimals))
         moved *= before
     if left.settled is not None:
-        detail = "settled by unit propagation, without a solver"
+        detail = "decided by unit propagation, without a solver"
         return _found(instance, left, Printed(low=Fraction(1), high=Fraction(1), choice={}), moved, detail)
     unfit = adapter.unfit(left.instance)
     if unfit is not None:
