@@ -85,7 +85,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     "--root",
     type=click.Path(exists=True, file_okay=False),
     metavar="DIR",
-    help="The folder that paths in specs and models must not leave.  [default: the spec's repository, or folder]",
+    help="A folder that no path may leave.  [default: the spec's repository, or folder]",
 )
 @click.option(
     "--largest-file",
@@ -97,12 +97,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     "--memory-limit",
     type=click.IntRange(min=1),
     metavar="BYTES",
-    help="End with what is known (exit code 75) where the command's own process takes more memory.",
+    help="End with what is known (exit code 75) where the process takes more memory.",
 )
 @click.option(
     "--defuse-formulas",
     is_flag=True,
-    help="Begin texts in CSV output that a spreadsheet would take for formulas with an apostrophe.",
+    help="Write an apostrophe before texts in CSV that a spreadsheet takes for formulas.",
 )
 @click.option(
     "--version",

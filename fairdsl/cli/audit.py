@@ -72,10 +72,7 @@ def command(
     printer: Printer,
     **options: Any,
 ) -> None:
-    """Compare groups of a table by what was decided about them, with intervals.
-
-    No spec and no model is needed: a column of decisions and columns that say who is protected.
-    """
+    """Compare groups of a table by what was decided about them, with intervals. No model is needed."""
     if spec is not None and not Path(spec).absolute().parent.is_dir():
         raise click.UsageError(f"there is no folder `{Path(spec).parent}`")
     named = dict(part.partition("=")[::2] for part in privileged)

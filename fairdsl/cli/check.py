@@ -201,7 +201,7 @@ def _prove(
     properties: tuple[str, ...],
     timeout: float | None,
 ) -> tuple[Proved, ...]:
-    """Write proofs of what was asked, where that is wanted, and check them."""
+    """Write proofs of what was asked, where that is requested, and check them."""
     if folder is None:
         return ()
     from fairdsl.proving import prove_spec

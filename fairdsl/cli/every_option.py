@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
@@ -13,15 +13,15 @@ from fairdsl.options.commands import COMMANDS
 from fairdsl.options.kinds import Switch
 from fairdsl.report.pages import OptionLine, OptionsPage
 
-__all__ = ["WithSettings", "options_about", "options_page", "print_options"]
+__all__ = ["Folded", "WithSettings", "options_about", "options_page", "print_options"]
 
 _ALL = "--all"
 #: Sections whose options are written as flags, and in no other way.
 _BY_FLAG = {Run.section, *(section.section for section in COMMANDS)}
 
 
-class WithSettings(click.Command):
-    """A command with ``--set``: it lists all options on demand, and knows those that are asked for as flags."""
+class Folded(click.Command):
+    """A command whose everyday help leaves out what most runs have no need of: `--help --all` has it."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """The option `--help`, which can be asked for more."""
@@ -31,13 +31,29 @@ class WithSettings(click.Command):
         return option
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As usual, with `--help --all`, and with what to write for an option that is not a flag."""
+        """As usual, with `--help --all`."""
         if _ALL in args:
             for parameter in self.params:
                 if isinstance(parameter, click.Option):
-                    parameter.hidden = False  # what an everyday run has no need of
-            click.echo(f"{super().get_help(ctx)}\n\n{_listing(ctx)}", color=ctx.color)
+                    parameter.hidden = False
+            click.echo("\n\n".join((super().get_help(ctx), *self.further(ctx))), color=ctx.color)
             ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def further(self, ctx: click.Context) -> Iterator[str]:
+        """What else all of the help has."""
+        yield from ()
+
+
+class WithSettings(Folded):
+    """A command with ``--set``: it lists all options on demand, and knows those that are asked for as flags."""
+
+    def further(self, ctx: click.Context) -> Iterator[str]:
+        """The options of backends."""
+        yield _listing(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As usual, with what to write for an option that is not a flag."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:

@@ -50,7 +50,7 @@ __all__ = ["command"]
 @printer_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:
-    """Write a model that asks SPEC's model about all protected values, and so decides alike."""
+    """Write a model that queries SPEC's model at all protected values and decides alike."""
     check_free(Path(options["output"]))
     with unbroken():  # what is written is said, whoever ends its check
         with printer.failing(ctx), watching() as observer:

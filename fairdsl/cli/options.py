@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -65,11 +65,17 @@ class _Declared(click.ParamType):  # type: ignore[type-arg]
         return self._option.read(value)
 
 
-def run_option(name: str, default: Any = None, help: str | None = None) -> Callable[[_Command], _Command]:  # noqa: A002
+def run_option(
+    name: str,
+    default: Any = None,
+    help: str | None = None,  # noqa: A002
+    *,
+    hidden: bool = False,
+) -> Callable[[_Command], _Command]:
     """The flag of an option that concerns a run as a whole, where another default or help may hold."""
     option = _option(Run, name)
     assert option.flag is not None, "everything about runs has a flag"
-    return _flag(option, option.flag, name, default, help)
+    return _flag(option, option.flag, name, default, help, hidden=hidden)
 
 
 def engine_option(section: type[Section], name: str) -> Callable[[_Command], _Command]:
@@ -79,13 +85,16 @@ def engine_option(section: type[Section], name: str) -> Callable[[_Command], _Co
     return _flag(option, option.flag, f"{section.section}_{name}")
 
 
-def command_options(section: type[Section]) -> Callable[[_Command], _Command]:
-    """The flags of all options of a command's own section; their values go by the names of its fields."""
+def command_options(section: type[Section], *, rare: Collection[str] = ()) -> Callable[[_Command], _Command]:
+    """The flags of all options of a command's own section; their values go by the names of its fields.
+
+    Those that are ``rare`` are in the help where all are asked for.
+    """
 
     def with_flags(command: _Command) -> _Command:
         for option in reversed(declared(section)):
             if option.flag is not None:  # others are set by `--set`
-                command = _flag(option, option.flag, option.name)(command)
+                command = _flag(option, option.flag, option.name, hidden=option.name in rare)(command)
         return command
 
     return with_flags
@@ -96,14 +105,14 @@ def _option(section: type[Section], name: str) -> Declared:
 
 
 def _flag(
-    option: Declared, flag: str, parameter: str, default: Any = None, text: str | None = None
+    option: Declared, flag: str, parameter: str, default: Any = None, text: str | None = None, *, hidden: bool = False
 ) -> Callable[[_Command], _Command]:
     described = replace(option, help=text or option.help).described(default)
     usual = option.default if default is None else default
     if isinstance(option.kind, Switch):
-        return click.option(flag, parameter, is_flag=True, default=usual, help=option.help)
+        return click.option(flag, parameter, is_flag=True, default=usual, help=option.help, hidden=hidden)
     kind, metavar = _Declared(option), option.kind.metavar
-    return click.option(flag, parameter, type=kind, default=usual, metavar=metavar, help=described)
+    return click.option(flag, parameter, type=kind, default=usual, metavar=metavar, help=described, hidden=hidden)
 
 
 def settings_option(text: str) -> Callable[[_Command], _Command]:
@@ -139,7 +148,7 @@ part = shares(Share())
 def _by_name(
     kind: str, option: str, what: str = "PATH"
 ) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
-    """A callback that reads ``NAME=PATH`` pairs, or what stands for ``PATH``, as a mapping; each name once."""
+    """A callback that reads ``NAME=PATH`` pairs, or what is in place of ``PATH``, as a mapping; each name once."""
     noun = "file" if what == "PATH" else what.lower()
 
     def read(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:

@@ -21,7 +21,7 @@ __all__ = ["PRINTERS", "Printer", "print_findings", "printer_option"]
 
 
 class Written(Protocol):
-    """What has a document: a :class:`fairdsl.codec.Document`, or what stands for one."""
+    """What has a document: a :class:`fairdsl.codec.Document`, or what is used as one."""
 
     def to_json(self) -> str:
         """The document as JSON."""

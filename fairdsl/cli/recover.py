@@ -28,7 +28,7 @@ __all__ = ["command"]
     multiple=True,
     metavar="FILE",
     type=click.Path(exists=True),
-    help="An answer, a folder of answers, or a table (.jsonl, .csv), instead of those in DIR; may be repeated.",
+    help="An answer, a folder or a table of them, instead of those in DIR (repeatable).",
 )
 @click.option(
     "--spec",
@@ -62,16 +62,8 @@ def command(
     Only answers are read from files: what is asked is derived from SPEC again, its models and its data, and without
     SPEC from the spec that the folder names, which the report then says first.
 
-    Of solver files DIR is the folder that `compile` wrote. A solver's output for NAME.smt2 is
-    looked for in NAME.smt2.answer, .out and .txt. A pair that a solver found counts once it is replayed on the
-    model; a file without an answer is unknown.
-
-    Of files about groups (sdimacs, mcc, dimacs) answers are numbers, each as precise as it was printed, and become
-    an interval for the metric: `fairdsl solve NAME.sdimacs > NAME.sdimacs.answer`.
-
-    Of interval jobs a folder stands for the jobs and results in it; the job of a result that is named by itself is
-    looked for in the result's folder. Shards without a result count as undecided; of several results of one shard
-    the better is taken.
+    DIR is the folder that `compile` wrote; docs/solver-files.md says where the answer to each file is looked for,
+    docs/jobs.md which results belong to a job.
     """
     if spec is None and len(paths) > 1 and paths[0].endswith(".fair"):
         spec, paths = paths[0], paths[1:]

@@ -57,7 +57,7 @@ _NOT_IMPROVED = 3
 @printer_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:
-    """Train a model of SPEC again until it discriminates less; the estimator's code is run."""
+    """Train a model of SPEC again until it discriminates less; runs the estimator's code."""
     # Signals end the work inside, so that whatever it leaves is written.
     with unbroken():
         with printer.failing(ctx), watching() as observer:

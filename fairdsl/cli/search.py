@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 import fairdsl
+from fairdsl.cli.every_option import Folded
 from fairdsl.cli.guard import interrupted
 from fairdsl.cli.options import (
     command_options,
@@ -38,6 +39,7 @@ _VIOLATED, _UNKNOWN = 1, 3
 
 @click.command(
     "search",
+    cls=Folded,
     epilog="Exit codes: 1 pairs are found; 3 none is found, which proves nothing; 2 errors in the spec or the command "
     "line; 130 interrupted, 143 terminated, and what was found is written.",
 )
@@ -45,16 +47,16 @@ _VIOLATED, _UNKNOWN = 1, 3
 @click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
 @model_option
 @let_option
-@command_options(Search)
-@click.option("--saturate", is_flag=True, help="Instead of so many, go on until nothing new is found.")
-@settings_option("Set a parameter of a strategy (repeatable); `fairdsl explain search` lists them.")
+@command_options(Search, rare=("effort", "severity", "rank", "representatives"))
+@click.option("--saturate", is_flag=True, hidden=True, help="Instead of so many, go on until nothing new is found.")
+@settings_option("Set a parameter of a strategy (repeatable); see `fairdsl explain search`.")
 @data_option
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
     metavar="FILE.csv",
-    help="Where to write the pairs (.csv or .parquet); a file that exists is replaced.",
+    help="Where to write the pairs (.csv or .parquet), in place of what is there.",
 )
 @printer_option
 @click.pass_context
@@ -73,8 +75,7 @@ def command(
 ) -> None:
     """Find many pairs that violate a property of SPEC.
 
-    Each pair is replayed on the model, and each is counted once. Nothing is proved by what is not found: that is
-    what `fairdsl check` is for.
+    Each is replayed on the model and counted once. Nothing is proved by what is not found.
     """
     if saturate and ctx.get_parameter_source("count") is not ParameterSource.DEFAULT:
         raise click.UsageError(

@@ -1,4 +1,4 @@
-"""``fairdsl sensitivity``: which discriminators a spec would have caught."""
+"""``fairdsl sensitivity``: which discriminators a spec would have detected."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def _each_group(ctx: click.Context, parameter: click.Parameter, texts: tuple[str
 @run_option("timeout", help="Time limit in seconds for each audit.")
 @run_option("effort")
 @run_option("seed")
-@run_option("jobs")
-@run_option("memory")
+@run_option("jobs", hidden=True)
+@run_option("memory", hidden=True)
 @set_option
 @printer_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, printer: Printer, settings: tuple[str, ...], **options: Any) -> None:
-    """Plant known discriminators into SPEC's models and say which of them its properties catch."""
+    """Plant known discriminators into SPEC's models and say which its properties detect."""
     with unbroken():  # what is known when a signal comes is said
         with printer.failing(ctx), watching() as observer:
             try:

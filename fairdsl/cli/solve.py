@@ -71,6 +71,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
     default=5.0,
     show_default=True,
     metavar="SECONDS",
+    hidden=True,
     help="How often the result is written; less often where writing takes long.",
 )
 @click.option(

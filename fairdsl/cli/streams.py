@@ -32,7 +32,7 @@ class _Forgiving(io.FileIO):
 def prepare() -> None:
     """See that all three streams are open, for a file that gets the number of a closed one would be written into.
 
-    Ends the program where standard output is closed: no verdict could be told.
+    Ends the program where standard output is closed: no verdict could be printed.
     """
     for descriptor in (0, 1, 2):
         try:

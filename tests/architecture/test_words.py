@@ -55,12 +55,13 @@ def prose() -> list[tuple[str, str]]:
 
 
 def messages() -> Iterator[tuple[str, str]]:
-    """The texts of the package that are several words, but for its own documentation."""
+    """Texts of the package of several words, but for its own documentation; that of commands is their help."""
     said = re.compile("|".join(WORDS), re.IGNORECASE)
     for path in files():
         text = path.read_text("utf-8")
         for token in tokenize.generate_tokens(io.StringIO(text).readline) if said.search(text) else ():
-            if token.type == tokenize.STRING and " " in token.string and '"""' not in token.string:
+            own = '"""' in token.string and path.parent.name != "cli"
+            if token.type == tokenize.STRING and " " in token.string and not own:
                 yield f"{path.relative_to(ROOT)}:{token.start[0]}", token.string
 
 
