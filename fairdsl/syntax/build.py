@@ -53,12 +53,23 @@ def _classes() -> dict[str, type[tree.Node]]:
     return {_SUFFIX.sub("", _HUMP.sub("_", each.__name__)).lower(): each for each in found}
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What the annotations of a rule's class say; ``named`` are the fields that rules are called as."""
+
+    makes: type[tree.Node]
+    fields: dict[str, _Field]
+    named: frozenset[str]
+    kinds: frozenset[type]
+
+
 @cache
-def _fields(rule: str) -> dict[str, _Field]:
-    """What the annotations of a rule's class say."""
+def _shape(rule: str) -> _Shape:
     kind = _classes()[rule]
     hints = get_type_hints(kind)
-    return {entry.name: _field(entry.name, hints[entry.name]) for entry in fields(kind) if entry.name != "span"}
+    known = {entry.name: _field(entry.name, hints[entry.name]) for entry in fields(kind) if entry.name != "span"}
+    kinds = frozenset(kind for entry in known.values() for kind in entry.kinds)
+    return _Shape(kind, known, frozenset(known) - _classes().keys(), kinds)
 
 
 def _field(name: str, hint: Any) -> _Field:
@@ -177,19 +188,18 @@ class TreeBuilder(WordBuilder):
                 return self._made(str(rule), branch)
 
     def _made(self, rule: str, branch: Branch) -> tree.Node:
-        span, known = self.span(branch), _fields(rule)
+        span, shape = self.span(branch), _shape(rule)
         found: dict[str, object] = {}
-        if "doc" in known:
+        if "doc" in shape.fields:
             found["doc"] = self._trivia.claim_doc(span.start) if self._trivia else ()
-        kinds = frozenset(kind for entry in known.values() for kind in entry.kinds)
         values: list[Any] = []
         for child in branch.children:
-            if isinstance(child, Tree) and child.data in known and child.data not in _classes():
-                found[str(child.data)] = self._part(known[str(child.data)], child)
+            if isinstance(child, Tree) and child.data in shape.named:
+                found[str(child.data)] = self._part(shape.fields[str(child.data)], child)
             elif _says_something(child):
-                values.append(self._value(child, kinds))
-        self._hand_out(values, [entry for name, entry in known.items() if name not in found], found)
-        return _classes()[rule](span=span, **found)
+                values.append(self._value(child, shape.kinds))
+        self._hand_out(values, [entry for name, entry in shape.fields.items() if name not in found], found)
+        return shape.makes(span=span, **found)
 
     def _value(self, part: Token | Branch, kinds: Collection[type]) -> Any:
         """What a token or rule is; between quotes stands a text where there may be one, and else a name."""

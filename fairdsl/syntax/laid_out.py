@@ -11,7 +11,7 @@ from fairdsl.diagnostics.model import DiagnosticError
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax.errors import Wording, something_else
 from fairdsl.syntax.format import format_spec
-from fairdsl.syntax.parse import parse
+from fairdsl.syntax.parse import ParseResult, parse
 
 __all__ = ["laid_out"]
 
@@ -19,12 +19,13 @@ __all__ = ["laid_out"]
 _ROUNDS = 8
 
 
-def laid_out(source: SourceFile) -> str:
+def laid_out(source: SourceFile, read: ParseResult | None = None) -> str:
     """The standard layout; DiagnosticError for a text that is not a spec, or whose layout would mean something else.
 
-    What was not understood cannot be laid out, and must not be lost.
+    What was not understood cannot be laid out, and must not be lost. ``read`` is what the text was read as, where
+    somebody has read it.
     """
-    read = parse(source)
+    read = read or parse(source)
     if read.spec is None or not read.complete:
         raise DiagnosticError(*read.diagnostics)
     text, before = format_spec(read.spec), source.text

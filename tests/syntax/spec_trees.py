@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,11 +12,13 @@ from keyword_list import KEYWORDS
 
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
+from fairdsl.syntax.format_expression import text_of
 
 NOWHERE = Span(SourceFile("generated.fair", ""), 0, 0)
 
-#: `not of` is a negation and `influence of` begins an influence: neither is a metric of a model.
-_PHRASES = ("not", "influence")
+#: `not of` is a negation, `influence of` begins an influence, and `given each of` the values of a label `of`: none of
+#: them is a metric of a model.
+_PHRASES = ("not", "influence", "each")
 _PLAIN = ("age", "sex", "a", "b", "approve", "grant", "Applicant", "x_1", "_y")
 
 
@@ -157,6 +160,15 @@ labels = node(
     deserving=st.none() | value_names | numbers(),
 )
 
+#: `protected when influence of ...` protects an attribute `when`, and so do declarations and clauses like it.
+_NAMING = ("condition", "distribution", "favourable", "of", "otherwise", "property", "protected")
+
+
+def _decides(rule: tree.DecidesWhen) -> bool:
+    of_something = re.match(r"\w+ of\b", text_of(rule.condition))
+    return not (of_something and rule.outcome.text in _NAMING)
+
+
 # ---- models and populations --------------------------------------------------------------------
 
 sources = node(tree.From, format=st.none() | formats, path=texts, digest=st.none() | texts)
@@ -171,7 +183,7 @@ models = node(
         st.one_of(
             sources,
             node(tree.ScoreFormula, formula=expressions),
-            node(tree.DecidesWhen, outcome=outcomes, condition=expressions),
+            node(tree.DecidesWhen, outcome=outcomes, condition=expressions).filter(_decides),
             node(tree.DecidesByHighest),
             node(tree.Rule, begins=st.booleans(), outcome=names, condition=expressions),
             node(tree.Otherwise, outcome=not_when),
