@@ -17,7 +17,7 @@ from math import ceil, floor, prod
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, conjoin, conjuncts, variables
 
-__all__ = ["Finite", "Interval", "ValueSet", "count_points", "decided", "narrow", "possible", "without_not"]
+__all__ = ["Finite", "Interval", "ValueSet", "clipped", "count_points", "decided", "narrow", "possible", "without_not"]
 
 #: Sets up to this size are filtered value by value; larger ones only through their ends.
 _FILTERED = 256
@@ -134,7 +134,7 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
     if alive is None:
         return _EMPTY
     predicate = alive
-    narrowed = _clip(sets[index], _ends(predicate, index, sets))
+    narrowed = clipped(sets[index], _ends(predicate, index, sets))
     listed = _listed(predicate, index) if narrowed.count is None or narrowed.count > _FILTERED else None
     if listed is not None:
         narrowed = Finite(tuple(sorted(_plain(value) for value in listed if narrowed.contains(value))))
@@ -183,7 +183,8 @@ def _plain(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def _clip(values: ValueSet, ends: _Ends) -> ValueSet:
+def clipped(values: ValueSet, ends: _Ends) -> ValueSet:
+    """The values between two ends, both included; None where there is none."""
     low, high = ends
     if isinstance(values, Interval):
         low = values.low if low is None else low if values.low is None else max(low, values.low)

@@ -137,6 +137,9 @@ def ask_each(found: Case, folder: Path) -> Iterator[tuple[str, Verdict | None]]:
             yield name, verdict
     shares_agree(found, share := ask(ENGINE["enumerate"], demands[1]))
     yield "enumerate, share", share
+    if (share := ask(ENGINE["smt"], demands[1], 5.0)) is not None:
+        shares_agree(found, share)
+        yield "smt, share", share
 
 
 def people_in(random: Random, folder: Path) -> list[Person]:

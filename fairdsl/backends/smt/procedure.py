@@ -46,14 +46,15 @@ _WIDENED_PART = 3
 _MARGINS, _MARGIN_SECONDS = 4, 0.5
 
 
-def refusal(problem: Problem) -> Refusal | None:
-    """Why satisfiability says nothing about the question; None where it does."""
+def refusal(problem: Problem, *, shares: bool = False) -> Refusal | None:
+    """Why satisfiability says nothing about the question, and bounds about ``shares``; None where they do."""
     question = problem.of_pairs.question
     if (worst := refusal_of_worst(problem)) is not None:
         return worst
     if not isinstance(question, Pair | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    if problem.quantity not in (Quantity.HOLDS, Quantity.MAX_SCORE_GAP) or problem.population is not None:
+    answers = shares or problem.quantity in (Quantity.HOLDS, Quantity.MAX_SCORE_GAP)
+    if not answers or problem.population is not None:
         return Refusal(why="it has no notion of shares", other=True)
     pair = question.pair if isinstance(question, Demanded) else question
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
@@ -78,9 +79,15 @@ class Smt:
         questions=(
             "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
             "any formula over decisions and scores of one individual, a pair, three or four, of several models",
+            "shares of those who meet a formula, or a gap of scores, of one individual or a pair",
             "how far apart the scores of a pair are at most",
         ),
-        quantities=(Quantity.HOLDS.value, Quantity.MAX_SCORE_GAP.value),
+        quantities=(
+            Quantity.HOLDS.value,
+            Quantity.FAIR_SHARE.value,
+            Quantity.DISCRIMINATION_RATE.value,
+            Quantity.MAX_SCORE_GAP.value,
+        ),
         models=("piecewise-linear networks, trees, linear models and rules, real attributes too",),
     )
 
@@ -88,7 +95,16 @@ class Smt:
         self._pool, self._solvers = pool, solvers
 
     def offer(self, problem: Problem) -> Offer | Refusal:
-        """Ready for every question about pairs that has a yes or a no."""
+        """Ready for every question about pairs that has a yes or a no, and for shares of formulas."""
+        if problem.quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE):
+            from fairdsl.backends.smt.shares import refusal_of_shares
+
+            method = "bounds of regions, over boxes of units that are cut"
+            return (
+                refusal(problem, shares=True)
+                or refusal_of_shares(problem)
+                or Offer(method=method, decides=True, fits=0)
+            )
         if isinstance(problem.question, WorstPair):
             return refusal(problem) or Offer(method="bounds of regions of pairs, the farthest first", decides=True)
         return refusal(problem) or Offer(method=f"proof by bounds, linear programs, {solver_name()}", decides=True)
@@ -103,6 +119,10 @@ class Smt:
             from fairdsl.backends.smt.worst import answering_worst
 
             return (yield from answering_worst(self.name, problem, facts, budget, observer, self.answer))
+        if problem.quantity is not Quantity.HOLDS:
+            from fairdsl.backends.smt.shares import answering_shares
+
+            return (yield from answering_shares(self.name, problem, facts, budget, observer))
         if budget.options[Partition].size is not None:
             return self._by_partitions(problem, budget, observer)
         known = tuple(witness for witness in facts.witnesses if witness.replay.agrees)

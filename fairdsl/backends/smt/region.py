@@ -20,10 +20,10 @@ from fairdsl.ir.ensemble import reads_of
 from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable, Who, rename, variables
 from fairdsl.ir.feature import Input
 from fairdsl.ir.question import Pair, Relaxation
-from fairdsl.numerics.narrow import Finite, ValueSet, narrow
+from fairdsl.numerics.narrow import Finite, ValueSet, clipped, narrow
 from fairdsl.numerics.space import halved
 
-__all__ = ["Region", "reads_only", "whole_region"]
+__all__ = ["Region", "reachable", "reads_only", "shared_by", "whole_region"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,26 @@ class Region:
                     )
 
 
+def shared_by(domain: Domain, pair: Pair) -> tuple[bool, ...]:
+    """Which attributes are equal in both."""
+    apart = {*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}
+    return tuple(index not in apart for index in range(len(domain.attributes)))
+
+
+def reachable(relax: Sequence[Relaxation], one: Sequence[ValueSet], other: Sequence[ValueSet]) -> tuple[ValueSet, ...]:
+    """What is left of the values of somebody who is no further from another one than a relaxation allows."""
+    found = list(other)
+    for entry in relax:
+        values = one[entry.attribute]
+        if entry.by is not None and values.low is not None and values.high is not None:
+            ends = values.low - entry.by, values.high + entry.by
+            found[entry.attribute] = clipped(found[entry.attribute], ends)
+    return tuple(found)
+
+
 def whole_region(domain: Domain, pair: Pair) -> Region:
     """Everyone whom the domain and the target admit, and b no further from a than a relaxation allows."""
-    apart = {*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}
-    shared = tuple(index not in apart for index in range(len(domain.attributes)))
+    shared = shared_by(domain, pair)
     a = narrow(domain, pair.target, *_about(pair.pair_target, Who.A))
     reach = [part for relaxation in pair.relax for part in _within_reach(relaxation, a[relaxation.attribute])]
     b = narrow(domain, pair.target, *_about(pair.pair_target, Who.B), *reach)

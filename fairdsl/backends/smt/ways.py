@@ -44,7 +44,7 @@ from fairdsl.ir.question import Pair, Sure
 from fairdsl.models.logit import logit
 from fairdsl.numerics.chances import as_scores
 
-__all__ = ["UnsplitError", "Way", "beyond_scores", "breaking", "comparable"]
+__all__ = ["Split", "UnsplitError", "Way", "beyond_scores", "breaking", "comparable", "split"]
 
 #: A formula of more ways than this is one script. Decisions of two are worth more, however many outcomes there are.
 _MOST_WAYS = 256
@@ -64,15 +64,42 @@ class Way:
     condition: Predicate
 
 
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A demand as the ways of a tuple to break it, not to, to be one that it is about, and not to be one, over the one
+    model of ``problem``. A way may admit more than it says, never less.
+    """
+
+    problem: Problem
+    breaking: tuple[Way, ...]
+    unbroken: tuple[Way, ...]
+    asked: tuple[Way, ...]
+    unasked: tuple[Way, ...]
+
+
 def breaking(problem: Problem) -> tuple[Problem, list[Way]]:
     """The problem about the one model of all that is named, and the ways to break its demand."""
     asked = problem.demanded
     if asked.several:  # a region is that of a pair
         raise UnsplitError
-    ways = _Ways(problem, asked).broken()
+    together, (ways,) = _together(problem, asked, [_Ways(problem, asked).broken()])
+    return together, ways
+
+
+def split(problem: Problem) -> Split:
+    """The demand and its premise, how sure models have to be included, both ways."""
+    asked = problem.demanded.outright
+    if asked.several:
+        raise UnsplitError
+    together, (broken, unbroken, counted, uncounted) = _together(problem, asked, _Ways(problem, asked).both())
+    return Split(together, tuple(broken), tuple(unbroken), tuple(counted), tuple(uncounted))
+
+
+def _together(problem: Problem, asked: Demanded, listed: Sequence[Sequence[Broken]]) -> tuple[Problem, list[list[Way]]]:
     attributes = sorted(
         {
             variable.attribute
+            for ways in listed
             for way in ways
             for form, _ in way.forms
             for variable, _ in form.terms
@@ -83,7 +110,7 @@ def breaking(problem: Problem) -> tuple[Problem, list[Way]]:
     if model is None:
         raise UnsplitError
     atoms = _Atoms(problem, asked, attributes)
-    return replace(problem, model=model, others=()), [atoms.way(way) for way in ways]
+    return replace(problem, model=model, others=()), [[atoms.way(way) for way in ways] for ways in listed]
 
 
 def comparable(problem: Problem) -> list[Way]:
@@ -103,15 +130,27 @@ class _Ways:
     def broken(self) -> list[Broken]:
         """Those in which the demand is broken; of two that are met by the same pairs exchanged, the later."""
         asked = self._asked
-        premise, formula = (
-            as_scores(part, asked, self._problem.models, self._attributes) for part in (asked.premise, asked.formula)
-        )
+        premise, formula = self._over_scores()
         ways = self._joined([self.sure(), self.of(premise, wanted=True), self.of(formula, wanted=False)])
         ways = [way.needed for way in ways]
         if asked.alone or not asked.pair.symmetric:
             return ways
         last = {way.key: place for place, way in enumerate(ways)}
         return [way for place, way in enumerate(ways) if last.get(way.exchanged.key, place) <= place]
+
+    def both(self) -> list[list[Broken]]:
+        """Those in which it is broken, is not, is asked at all, and is not, whoever may be exchanged."""
+        premise, formula = self._over_scores()
+        asked, not_asked = (self.of(premise, wanted=wanted) for wanted in (True, False))
+        met = [*not_asked, *self.of(formula, wanted=True)]
+        ways = [self._joined([asked, self.of(formula, wanted=False)]), met, asked, not_asked]
+        return [[way.needed for way in each] for each in ways]
+
+    def _over_scores(self) -> Iterator[Predicate]:
+        """Premise and formula over sums of scores."""
+        asked = self._asked
+        for part in (asked.premise, asked.formula):
+            yield as_scores(part, asked, self._problem.models, self._attributes)
 
     def sure(self) -> list[Broken]:
         """What can be decided of those whom the model has to be sure of."""

@@ -29,7 +29,7 @@ from fairdsl.ir.question import Differ, Pair, ScoreGap
 from fairdsl.numerics.narrow import ValueSet, possible
 from fairdsl.verdict import Evidence, Holds, Reason, Verdict, Violated
 
-__all__ = ["Farthest", "answering_worst", "in_force"]
+__all__ = ["Farthest", "answering_worst", "in_force", "placed"]
 
 #: Regions that are cut at once, and that are kept at most.
 _AT_ONCE, _MOST = 32, 1 << 19
@@ -229,12 +229,6 @@ def in_force(pair: Pair, problem: Problem) -> Predicate:
     """Whether two are compared, over the values of ``a`` and behind them those of ``b``; how sure models are aside."""
     behind = len(problem.domain.attributes)
 
-    def of(who: Who) -> dict[Who, int]:
-        return {Who.EACH: behind * (who is Who.B), Who.A: 0, Who.B: behind}
-
-    def placed(predicate: Predicate, who: Who) -> Predicate:
-        return substitute(predicate, lambda variable: Variable(variable.attribute + of(who)[variable.who]))
-
     def apart(attribute: int) -> Linear:
         return Linear.of({Variable(attribute): Fraction(1), Variable(attribute + behind): Fraction(-1)})
 
@@ -247,4 +241,11 @@ def in_force(pair: Pair, problem: Problem) -> Predicate:
         for form in (apart(entry.attribute), apart(entry.attribute).scaled(Fraction(-1)))
     ]
     chosen = conjoin(*differ) if pair.mode is Differ.EACH or len(differ) == 1 else Or(tuple(differ))
-    return conjoin(placed(each, Who.A), placed(each, Who.B), placed(pair.pair_target, Who.A), chosen, *near)
+    asked = placed(pair.pair_target, Who.A, behind)
+    return conjoin(placed(each, Who.A, behind), placed(each, Who.B, behind), asked, chosen, *near)
+
+
+def placed(predicate: Predicate, who: Who, behind: int) -> Predicate:
+    """A predicate over the values of ``a`` and behind them those of ``b``; what it says of each is said of ``who``."""
+    of = {Who.EACH: behind * (who is Who.B), Who.A: 0, Who.B: behind}
+    return substitute(predicate, lambda variable: Variable(variable.attribute + of[variable.who]))
