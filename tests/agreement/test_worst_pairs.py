@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
+from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import Logits
@@ -26,17 +27,19 @@ from tests.drawing import examples
 from tests.leaf_boxes.box_problems import box_models
 from tests.oracle import scores, worst_gap
 from tests.strategies import domains, models, questions, sureness
+from tests.tree_strategies import tree_models
 
-NAMES = ("enumerate", "smt")
-BY_NAME = {engine.name: engine for engine in ENGINES if engine.name in NAMES}
+NAMES = ("enumerate", "smt", "leaf_boxes")
+BY_NAME = {engine.name: engine for engine in (*ENGINES, LeafBoxes()) if engine.name in NAMES}
 
 
 @st.composite
 def worst_pairs(draw: st.DrawFn) -> Problem:
     """Networks, linear models and trees of one score, and every clause about who is compared."""
     drawn = draw(domains())
-    kind = draw(st.integers(0, 2))
-    model = draw(box_models(replace(drawn, where=TRUE), 4)) if not kind else draw(models(drawn, True, (0, 2, 3)))
+    kind = draw(st.integers(0, 3))
+    trees = st.one_of(box_models(replace(drawn, where=TRUE), 4), tree_models(drawn, True))
+    model = draw(models(drawn, True, (0, 2, 3)) if kind > 1 else trees)
     question = draw(questions(drawn, True))
     if model.score_count == 1 and draw(st.integers(0, 4)) == 0:
         model, question = replace(model, logits=Logits(scale=Fraction(1))), replace(question, sure=draw(sureness()))
@@ -81,11 +84,12 @@ def test_the_bounds_hold_the_largest_gap(name: str, asks: Problem) -> None:
         assert found.exact
 
 
+@pytest.mark.parametrize("name", ["smt", "leaf_boxes"])
 @given(asks=worst_pairs())
 @settings(max_examples=examples(0.2))
-def test_bounds_that_come_too_early_hold_it_too(asks: Problem) -> None:
+def test_bounds_that_come_too_early_hold_it_too(name: str, asks: Problem) -> None:
     known = worst_gap(asks.of_pairs)
-    found = asked(BY_NAME["smt"], asks, 0.0)
+    found = asked(BY_NAME[name], asks, 0.0)
     if found is None or known is None:
         return
     assert not isinstance(found, Vacuous)

@@ -22,7 +22,7 @@ from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.duels import Contest
 from fairdsl.verdict import Estimate
 
-__all__ = ["Pairings"]
+__all__ = ["Pairings", "parted"]
 
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -190,7 +190,7 @@ class Pairings:
     def _cut(self, units: _Units, cuts: Integers) -> None:
         if not len(units):
             return
-        low, high = _parted(units.low, units.high, cuts, self._sizes.ordered)
+        low, high = parted(units.low, units.high, cuts, self._sizes.ordered)
         self._wait(_Units(low, high, np.concatenate([units.own, units.own])))
 
     def _judged(self, units: _Units) -> _Judged:
@@ -304,7 +304,7 @@ class Pairings:
             cuts = np.where(cuts[:, :1] < 0, self._within(low, high), cuts)
             stuck = stuck or bool((cuts[:, 0] < 0).any())
             kept = cuts[:, 0] >= 0
-            low, high = _parted(low[kept], high[kept], cuts[kept], self._sizes.ordered)
+            low, high = parted(low[kept], high[kept], cuts[kept], self._sizes.ordered)
         if not len(low) and not stuck:
             judged.kind[row] = _FAIR if paired else _VACUOUS
 
@@ -317,7 +317,7 @@ class Pairings:
         return self._halves(inside_low, inside_high)
 
 
-def _parted(low: Integers, high: Integers, cuts: Integers, ordered: BoolArray) -> tuple[Integers, Integers]:
+def parted(low: Integers, high: Integers, cuts: Integers, ordered: BoolArray) -> tuple[Integers, Integers]:
     """Both sides of each box: first all that pass, then all others."""
     rows, axes, places = np.arange(len(low)), cuts[:, 0], cuts[:, 1]
     line, yes_low, yes_high, no_low = ordered[axes], low.copy(), high.copy(), low.copy()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.clock import Work, spend
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, Quantity
+from fairdsl.ir.question import Pair, Quantity, WorstPair
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.verdict import (
     Arithmetic,
@@ -36,6 +36,7 @@ __all__ = ["LeafBoxes"]
 
 #: What is counted where effort is given: nodes of trees that are visited, and rounds of boxes that go down together.
 _NODES, _ROUNDS = Work("nodes of trees visited", 0.002), Work("rounds of boxes", 40)
+_QUANTITIES = (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.HOLDS, Quantity.MAX_SCORE_GAP)
 #: Witnesses that a verdict carries at most.
 _SHOWN = 10
 _NOTHING_KNOWN = Parts(certified=Fraction(0), falsified=Fraction(0), undecided=Fraction(1), vacuous=Fraction(0))
@@ -50,7 +51,7 @@ class LeafBoxes:
             "pairs: same decision; any, each, among, where",
             "shares of pairs beside: within, regardless of, when confidence, gaps of scores",
         ),
-        quantities=(Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value, Quantity.HOLDS.value),
+        quantities=tuple(each.value for each in _QUANTITIES),
         models=(
             "a tree or list of rules, forests and boosters of any size (proofs: at most 2^24 combinations of leaves);"
             " tests on one attribute each, over any number of individuals, bounded reals too",
@@ -74,6 +75,13 @@ class LeafBoxes:
         from fairdsl.backends.leaf_boxes.asked import refusal_of_any
         from fairdsl.backends.leaf_boxes.lowering import is_large, refusal_of
 
+        if isinstance(problem.question, WorstPair):
+            from fairdsl.backends.leaf_boxes.worst import refusal_of_widest
+
+            if (refusal := refusal_of_widest(problem)) is not None:
+                return refusal
+            self._compiles = True
+            return Offer(method="bounds the gaps of scores in boxes of leaves", decides=True)
         if (refusal := refusal_of(problem)) is not None:
             if problem.quantity is Quantity.HOLDS:
                 return refusal
@@ -92,6 +100,12 @@ class LeafBoxes:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are counted stay so."""
+        if isinstance(problem.question, WorstPair):
+            from fairdsl.backends.leaf_boxes.refinement import compile_kernels
+            from fairdsl.backends.leaf_boxes.worst import answering_worst
+
+            budget = budget.extended(compile_kernels(observer))
+            return (yield from answering_worst(problem, facts, budget, observer))
         pair = problem.question
         if not isinstance(pair, Pair):
             raise ValueError("leaf_boxes was asked what it refuses")
