@@ -54,7 +54,9 @@ def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checke
         follows = follows and totals.holds
     shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
-    return Checked(question, follows, claims, f"{verdict_of(totals)} ({totals.leaves} leaves)", totals)
+    return Checked(
+        question, follows, claims, f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)", totals
+    )
 
 
 def _rates(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checked:

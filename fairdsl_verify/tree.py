@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import groupby, product
 from math import prod
 from typing import Any
 
@@ -73,15 +73,39 @@ class Checker:
         return self._node(box, (MAYBE,) * len(self.assignments), self.net.start)
 
     def _node(self, box: Box, admitted: tuple[int, ...], known: Any) -> Node:
-        found = []
-        for assignment, before in zip(self.assignments, admitted, strict=True):
+        found, around = [], self.question.around(box)
+        for number, before in enumerate(admitted):
             if before == MAYBE:
-                here = list(box)
-                for place, position in zip(self.question.differ, assignment, strict=True):
-                    here[place] = (position, position)
+                here = self._assigned(around, number)
                 before = min(self.question.where.truth(here), self.question.target.truth(here))
             found.append(before)
+        if self.question.loose:
+            found = [
+                NO if value == NO or not self._partners(around, one, found) else value
+                for one, value in enumerate(found)
+            ]
         return Node(box, tuple(found), known)
+
+    def _assigned(self, box: Box, number: int) -> Box:
+        """The part of a box with an assignment of what differs."""
+        here = list(box)
+        for place, position in zip(self.question.differ, self.assignments[number], strict=True):
+            here[place] = (position, position)
+        return tuple(here)
+
+    def _partners(self, around: Box, one: int, admitted: Sequence[int]) -> bool:
+        """Whether somebody with an assignment may be compared with somebody, as the conditions on the two have it."""
+        mine = self._assigned(around, one)
+        for other, value in enumerate(admitted):
+            if value != NO and self._compared(one, other):
+                theirs = self._assigned(around, other)
+                if max(self.question.pair.truth(mine + theirs), self.question.pair.truth(theirs + mine)) != NO:
+                    return True
+        return False
+
+    def _compared(self, one: int, other: int) -> bool:
+        mine, theirs = self.assignments[one], self.assignments[other]
+        return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
     def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
         """The node cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
@@ -91,12 +115,10 @@ class Checker:
         real = self.question.attributes[place].real
         if not low <= at < high or (real and at == low):
             reject("a box is split outside of it")
-        ends = (low, at), (at + (not real), high)
+        boxes = [(*node.box[:place], ends, *node.box[place + 1 :]) for ends in ((low, at), (at + (not real), high))]
         first, second = (
-            self._node(
-                (*node.box[:place], each, *node.box[place + 1 :]), node.admitted, self.net.narrowed(known, place, each)
-            )
-            for each in ends
+            self._node(box, node.admitted, self.net.narrowed(known, place, self.question.around(box)[place]))
+            for box in boxes
         )
         return first, second
 
@@ -108,7 +130,11 @@ class Checker:
         """One pass over the box, for all who may be admitted there, or for some assignments."""
         if only is None:
             only = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
-        return self.net.bounded(node.box, only, node.known)
+        return self.net.bounded(self.question.around(node.box), only, node.known)
+
+    def alike(self, found: Pass | Sum) -> bool:
+        """Whether all get the same decision; of a relaxed question it is not enough that what differs is not read."""
+        return found.side != MAYBE if self.question.loose else found.same
 
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
@@ -120,8 +146,7 @@ class Checker:
             while edge:
                 one = edge.pop()
                 component.append(one)
-                mine = self.assignments[one]
-                near = [other for other in left if all(map(int.__ne__, mine, self.assignments[other]))]
+                near = [other for other in left if self._compared(one, other)]
                 left.difference_update(near)
                 edge.extend(near)
             found.append(component)
@@ -131,16 +156,22 @@ class Checker:
         """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
         if not two:
             return False
-        attributes, wrong = self.question.attributes, "the two who are said to be compared are not"
+        attributes, relax = self.question.attributes, self.question.relax
+        wrong = "the two who are said to be compared are not"
         if len(two) != 2 or any(len(one) != len(attributes) for one in two):
             reject(wrong)
         if not all(0 <= at < each.size for one in two for at, each in zip(one, attributes, strict=True)):
             reject(wrong)
-        different = [place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other]
+        different = {place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other}
         points = [[(at, at) for at in one] for one in two]
         admitted = all(min(self.question.where.truth(p), self.question.target.truth(p)) == YES for p in points)
-        allowed = set(different) <= set(self.question.differ) and different
-        if not admitted or not allowed or (self.question.each and len(different) < len(self.question.differ)):
+        counted = different & set(self.question.differ)
+        for place in different - counted:
+            by, (one, other) = relax.get(place, Fraction(0)), (attributes[place].value(each[place]) for each in two)
+            admitted &= by is None or abs(one - other) <= by
+        if not admitted or not counted or (self.question.each and len(counted) < len(self.question.differ)):
+            reject(wrong)
+        if self.question.pair.truth(points[0] + points[1]) != YES:
             reject(wrong)
         return True
 
@@ -150,7 +181,8 @@ class Checker:
         totals.leaves += 1
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
         sure = [number for number in possible if node.admitted[number] == YES]
-        compared = any(len(component) > 1 for component in self.components(sure))
+        loose = self.question.loose
+        compared = not loose and any(len(component) > 1 for component in self.components(sure))
         if kind == "?" and len(claim) == 1:
             totals.open += mass
         elif kind == "N" and len(claim) == 1:
@@ -160,11 +192,14 @@ class Checker:
             if any(len(component) > 1 for component in self.components(possible)):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
         elif kind == "=" and len(claim) == 1:
-            if not possible or not self.bounded(node).same:
+            if not possible or not self.alike(self.bounded(node)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
             self._fair(totals, mass, sure=compared)
             totals.somebody |= compared
-        elif kind == "U" and len(claim) == 3:
+        elif kind == "E" and len(claim) == 1 and loose:
+            self._all_alike(node, possible)
+            self._fair(totals, mass, sure=False)
+        elif kind == "U" and len(claim) == 3 and not loose:
             self._unfair(node, claim, sure)
             totals.unfair += mass
             totals.somebody = True
@@ -174,6 +209,12 @@ class Checker:
             self._evaluated(node, sure, totals)
         else:
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
+
+    def _all_alike(self, node: Node, possible: Sequence[int]) -> None:
+        """Everybody of the box and around it gets the same decision."""
+        sides = {high for _, _, high in self._everybody(self.question.around(node.box), node.known, possible)}
+        if len(sides) > 1:
+            reject("a leaf is evaluated, and not all get the same decision")
 
     def _fair(self, totals: Totals, mass: int, *, sure: bool) -> None:
         """``sure``: it is known that two are compared in each of the units."""
@@ -189,26 +230,30 @@ class Checker:
 
     def _evaluated(self, node: Node, sure: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""
-        cells = [self.net.cells(node.known, place, node.box[place]) for place in self.shared]
-        if prod(map(len, cells)) * len(sure) > MOST_EVALUATED:
-            reject("a leaf is evaluated that has too many individuals")
         components = [component for component in self.components(sure) if len(component) > 1]
-        if not components:
-            return
-        totals.somebody = True
-        point = [0] * len(node.box)
-        for unit in product(*cells):
-            for place, (position, _) in zip(self.shared, unit, strict=True):
-                point[place] = position
-            mass, high = prod(size for _, size in unit), {}
-            for number in sure:
-                for place, position in zip(self.question.differ, self.assignments[number], strict=True):
-                    point[place] = position
-                high[number] = self.net.high(node.known, point)
+        units = groupby(self._everybody(node.box, node.known, sure), key=lambda one: one[:2])
+        for (_, mass), members in units if components else ():
+            totals.somebody = True
+            high = dict(zip(sure, (one[2] for one in members), strict=True))
             if all(len({high[number] for number in component}) == 1 for component in components):
                 self._fair(totals, mass, sure=True)
             else:
                 totals.unfair += mass
+
+    def _everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+        """Which unit, its mass, and the side of each assignment there; units that nothing tells apart are one."""
+        cells = [self.net.cells(known, place, box[place]) for place in self.shared]
+        if prod(map(len, cells)) * len(only) > MOST_EVALUATED:
+            reject("a leaf is evaluated that has too many individuals")
+        point = [0] * len(box)
+        for count, unit in enumerate(product(*cells)):
+            for place, (position, _) in zip(self.shared, unit, strict=True):
+                point[place] = position
+            mass = prod(size for _, size in unit)
+            for number in only:
+                for place, position in zip(self.question.differ, self.assignments[number], strict=True):
+                    point[place] = position
+                yield count, mass, self.net.high(known, point)
 
 
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:
@@ -231,13 +276,15 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     return totals
 
 
-def verdict_of(totals: Totals) -> str:
-    """In words."""
+def verdict_of(totals: Totals, *, loose: bool = False) -> str:
+    """In words; nothing is said of a share where the question is relaxed."""
     asked = totals.fair + totals.unfair + totals.open + totals.unsure
     if not totals.open and not totals.unfair:
         if totals.somebody:
             return "HOLDS: all who are compared get the same decision"
         return "nobody is decided differently; nobody is shown to be compared" if asked else "nobody is asked about"
+    if loose:
+        return "nothing: part of the domain is open"
     share = f"fair share from {percent(totals.certified)} to {percent(1 - totals.falsified, up=True)}"
     return f"VIOLATED: two who are compared get different decisions; {share}" if totals.unfair else share
 

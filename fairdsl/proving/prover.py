@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from operator import mul
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown
+from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, NO, YES, Condition
@@ -79,21 +81,34 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
             break
         node = waiting.pop()
         sure = [number for number, admitted in enumerate(node.admitted) if admitted == YES]
-        if (component := next((each for each in checker.components(sure) if len(each) > 1), None)) is not None:
-            return [_point(checker, node, number) for number in _two(checker, component)]
-        if any(admitted == MAYBE for admitted in node.admitted) and (cut := _by_condition(checker, node)) is not None:
-            waiting += reversed(checker.halves(node, *cut, node.known))
+        for two in (two for component in checker.components(sure) for two in _two(checker, component)):
+            points = [_point(checker, node, number) for number in two]
+            with suppress(RejectedError):  # by a condition on the two
+                if checker.compares(points):
+                    return points
+        cut = _by_condition(checker, node) if MAYBE in node.admitted else None
+        if checker.question.loose:
+            cut = cut or _by_pair(checker, node)
+        waiting += () if cut is None else reversed(checker.halves(node, *cut, node.known))
     return []
 
 
-def _two(checker: Checker, component: list[int]) -> tuple[int, int]:
-    """Two of a component that are compared themselves."""
-    one = component[0]
-    mine = checker.assignments[one]
-    for other in component[1:]:
-        if not checker.question.each or all(map(int.__ne__, mine, checker.assignments[other])):
-            return one, other
-    raise AssertionError("each of a component is compared with another one")
+def _two(checker: Checker, component: list[int]) -> Iterator[tuple[int, int]]:
+    """Each two of a component that are compared themselves, of very large ones those of one alone."""
+    for one in component if checker.question.loose else component[:1]:
+        mine = checker.assignments[one]
+        for other in component:
+            if other != one and (not checker.question.each or all(map(int.__ne__, mine, checker.assignments[other]))):
+                yield one, other
+
+
+def _by_pair(checker: Checker, node: Node) -> tuple[int, int] | None:
+    """The widest attribute of which a condition on the two speaks, in the middle."""
+    count = len(checker.question.attributes)
+    atoms = list(_atoms(checker.question.pair))
+    places = {place % count for atom in atoms for place in ([atom.place] if atom.op == "in" else dict(atom.terms))}
+    wide = sorted(places & set(checker.shared), key=lambda place: node.box[place][0] - node.box[place][1])
+    return next(filter(None, (_middle(checker, node, place) for place in wide)), None)
 
 
 def _point(checker: Checker, node: Node, number: int) -> list[int]:
@@ -115,13 +130,23 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
     if all(len(component) < 2 for component in checker.components(possible)):
         grown.claim = "V"
         return ()
-    found = checker.bounded(node)
-    if found.same:
+    found, loose = checker.bounded(node), checker.question.loose
+    if checker.alike(found):
         # Of a share it counts for more where it is known who is asked about.
         grown.claim = "="
         if sure == possible or checker.question.asks == "holds":
             return ()
-    if possible == sure:
+    if loose:
+        if _evaluated(checker, node, len(possible)) is not None:
+            try:
+                checker.leaf(node, ["E"], Totals())
+            except RejectedError:
+                pass  # not all around it get the same decision: where nobody is who is asked about is for smaller boxes
+            else:
+                grown.claim = "E"
+                return ()
+        where = _by_model(checker, node, found)
+    elif possible == sure:
         if (claim := _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure)) is not None:
             grown.claim = claim
             return ()
@@ -151,7 +176,8 @@ def _evaluated(checker: Checker, node: Node, members: int) -> str | None:
 
 def _cells(checker: Checker, node: Node, place: int) -> int:
     """In how many parts the checker evaluates a range of an attribute; of reals it would take endlessly many."""
-    net, ends, attribute = checker.net, node.box[place], checker.question.attributes[place]
+    net, ends = checker.net, checker.question.around(node.box)[place]
+    attribute = checker.question.attributes[place]
     if isinstance(net, Forest):
         cuts = {cut for tree in node.known[1] for cut in tree.cuts(place)}
         return MOST_EVALUATED + 1 if cuts and attribute.real else len(cuts) + 1
@@ -203,6 +229,8 @@ def _by_tests(checker: Checker, node: Node, trees: Sequence[Tree]) -> tuple[int,
             level, weight = below, weight / 2
     for place, cut in sorted(gains, key=lambda key: (-gains[key], key)):
         low, high = node.box[place]
+        if not low < cut <= high:  # it is around the box
+            continue
         if not checker.question.attributes[place].real:
             return place, cut - 1
         if high - low > 1:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real
-from fairdsl.ir.expr import TRUE, And, Compare, Member, Not, Or, Predicate, Variable, holds, variables
+from fairdsl.ir.expr import TRUE, And, Compare, Member, Not, Or, Predicate, Variable, Who, holds, variables
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import ByThreshold, Deployed, Readout
 from fairdsl.ir.problem import Problem
@@ -39,10 +39,10 @@ def question_of(problem: Problem, graph: Graph) -> dict[str, Any]:
     pair, model = problem.question, problem.model
     if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
         raise Unproved("only questions about pairs with the same decision have proofs so far")
-    if pair.relax:
-        raise Unproved("questions with `within` or `regardless of` have no proofs so far")
-    if pair.pair_target != TRUE or pair.sure:
-        raise Unproved("conditions on one of the two, or on both together, have no proofs so far")
+    if pair.sure:
+        raise Unproved("questions `when confidence` is high have no proofs so far")
+    if (pair.relax or pair.pair_target != TRUE) and problem.quantity is not Quantity.HOLDS:
+        raise Unproved("shares with `within`, `regardless of` or conditions on the two have no proofs so far")
     if problem.population is not None or problem.others:
         raise Unproved("shares under a distribution have no proofs so far")
     if problem.quantity not in (Quantity.HOLDS, Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE):
@@ -61,6 +61,8 @@ def question_of(problem: Problem, graph: Graph) -> dict[str, Any]:
         "mode": "each" if pair.mode is Differ.EACH else "any",
         "where": condition_of(problem.domain.where),
         "target": condition_of(pair.target),
+        "relax": [[each.attribute, None if each.by is None else number_of(each.by)] for each in pair.relax],
+        "pair": condition_of(pair.pair_target, len(attributes)),
         "asks": "holds" if problem.quantity is Quantity.HOLDS else "share",
     }
 
@@ -152,17 +154,21 @@ def _values(attribute: Attribute) -> list[Fraction]:
     raise Unproved(f"conditions on `{attribute.name}` that the model reads have no proofs so far")
 
 
-def condition_of(predicate: Predicate) -> list[Any]:
-    """A condition on one individual."""
+def condition_of(predicate: Predicate, attributes: int = 0) -> list[Any]:
+    """A condition on one individual; of a pair, whose second one's attributes come behind the first one's."""
+
+    def place(variable: Variable) -> int:
+        return variable.attribute + (attributes if variable.who is Who.B else 0)
+
     match predicate:
         case And(parts):
-            return ["and", *map(condition_of, parts)]
+            return ["and", *(condition_of(part, attributes) for part in parts)]
         case Or(parts):
-            return ["or", *map(condition_of, parts)]
+            return ["or", *(condition_of(part, attributes) for part in parts)]
         case Not(part):
-            return ["not", condition_of(part)]
+            return ["not", condition_of(part, attributes)]
         case Compare(left=left, relation=relation):
-            terms = [[variable.attribute, number_of(factor)] for variable, factor in left.terms]
+            terms = [[place(variable), number_of(factor)] for variable, factor in left.terms]
             return [relation.value, terms, number_of(left.constant)]
-        case Member(variable=Variable(attribute=place), values=values):
-            return ["in", place, [number_of(value) for value in sorted(values)]]
+        case Member(variable=variable, values=values):
+            return ["in", place(variable), [number_of(value) for value in sorted(values)]]

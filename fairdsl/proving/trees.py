@@ -32,6 +32,7 @@ def many_at_a_time(checker: Checker) -> bool:
     """Whether the question is one about trees, whole numbers and categories without conditions."""
     question = checker.question
     free = all(each.op == "and" and not each.parts for each in (question.where, question.target))
+    free &= not question.loose
     return isinstance(checker.net, Forest) and free and not any(each.real for each in question.attributes)
 
 

@@ -241,7 +241,9 @@ def test_tampering(proved: tuple[Path, tuple[Proved, ...]], kind: str, tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_tampering_a_thousand_times(proved: tuple[Path, tuple[Proved, ...]], kind: str, tmp_path: Path) -> None:
-    assert tamper(proved[0], proved[1][0], kind, 1000, tmp_path / "t.proof") > 400  # a lower share is harmless
+    rejected = tamper(proved[0], proved[1][0], kind, 1000, tmp_path / "t.proof")
+    print(kind, rejected)
+    assert rejected > 400  # a lower share is harmless
 
 
 def _too_narrow(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
@@ -355,8 +357,8 @@ def test_it_is_short() -> None:
     said = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text()
     for number, of in ((together + networks, "networks"), (together + trees, "trees"), (rates, "rates")):
         assert f"{number:,}" in said, (of, number)
-    assert together + networks <= 1276
-    assert together + trees <= 1202
+    assert together + networks <= 1366
+    assert together + trees <= 1292
     assert rates <= 764
 
 

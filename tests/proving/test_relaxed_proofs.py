@@ -1,0 +1,165 @@
+"""Proofs of relaxed questions, and of those with conditions on the two: nothing holds that does not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from fairdsl.backends.contract import Silent
+from fairdsl.proving import prove_spec
+from fairdsl_verify import RejectedError
+from fairdsl_verify.command import check
+from fairdsl_verify.question import Question
+from fairdsl_verify.tree import Checker
+from tests.proving.test_proofs import network
+from tests.proving.test_tree_proofs import forest_file
+
+SPEC = """fair 1
+audit "relaxed"
+domain Person {{
+  age : integer 0 .. 9
+  sex : category {{ f = 1, m = 3 }}
+  job : category {{ clerk = 0, cook = 2, smith = 3 }}
+  where age >= 1 or job != cook
+}}
+protected sex
+model m : Person -> {{ no, yes }}
+  from "m.onnx"
+  reads {reads}
+  yes when {when}
+  favourable yes
+property near {{ compare a, b : Person differ in sex within 2 in age among {among} require same decision }}
+property jobs {{ compare a, b : Person differ in sex regardless of job among {among} require same decision }}
+property both {{
+  compare a, b : Person differ in sex within 1 in age regardless of job among {among} require same decision
+}}
+property one {{ compare a, b : Person differ in sex among a.sex = f and {among} require same decision }}
+property ordered {{
+  compare a, b : Person
+  differ in any sex, job
+  within 3 in age
+  among a.age >= b.age + 1 and {among}
+  require same decision
+}}
+"""
+Person = tuple[int, int, int]
+
+
+def compared(of: str, a: Person, b: Person) -> bool:
+    apart, differ = abs(a[0] - b[0]), a[1] != b[1]
+    match of:
+        case "near":
+            return differ and apart <= 2 and a[2] == b[2]
+        case "jobs":
+            return differ and apart == 0
+        case "both":
+            return differ and apart <= 1
+        case "one":
+            return differ and apart == 0 and a[2] == b[2] and a[1] == 1
+        case "ordered":
+            return (differ or a[2] != b[2]) and apart <= 3 and a[0] >= b[0] + 1
+    return False
+
+
+def holds(of: str, asked: Callable[[Person], bool], decide: Callable[[Sequence[int]], bool]) -> bool:
+    """Whether all who are compared get the same decision, and somebody is."""
+    people = [p for p in product(range(10), (1, 3), (0, 2, 3)) if (p[0] >= 1 or p[2] != 2) and asked(p)]
+    pairs = [(a, b) for a in people for b in people if compared(of, a, b)]
+    return bool(pairs) and all(decide(a) == decide(b) for a, b in pairs)
+
+
+CONDITIONS: dict[str, Callable[[Person], bool]] = {
+    "age >= 0": lambda p: True,
+    "age <= 3": lambda p: p[0] <= 3,
+    "age >= 6 and job != clerk": lambda p: p[0] >= 6 and p[2] != 0,
+    "job != cook": lambda p: p[2] != 2,
+}
+
+
+def decided_by(path: Path) -> Callable[[Sequence[int]], bool]:
+    """The decision of a network's file, in exact arithmetic."""
+    tensors = {t.name: onnx.numpy_helper.to_array(t).astype(object) for t in onnx.load(path).graph.initializer}
+    layers = [(tensors[f"w{n}"], tensors[f"b{n}"]) for n in range(3)]
+
+    def decide(p: Sequence[int]) -> bool:
+        values = np.array([Fraction(v) for v in (p[0], p[2], p[0], p[1], p[2])], dtype=object)
+        for number, (weight, bias) in enumerate(layers):
+            values = np.vectorize(Fraction, otypes=[object])(weight) @ values + bias
+            values = values if number == 2 else np.maximum(values, Fraction(0))
+        return bool(values[0] > 0)
+
+    return decide
+
+
+def tried(folder: Path, seed: int) -> tuple[int, int]:
+    """How many of the demands hold, and how many are proved; none may be proved that does not hold."""
+    folder.mkdir()
+    rng = random.Random(seed)
+    among = rng.choice(list(CONDITIONS))
+    if seed % 2:
+        when, decide = forest_file(rng, folder / "m.onnx")
+        reads = "age, sex, job"
+    else:
+        network(folder / "m.onnx", seed)
+        when, reads, decide = "score > 0", "age, job, age, sex, job", decided_by(folder / "m.onnx")
+    (folder / "p.fair").write_text(SPEC.format(reads=reads, when=when, among=among))
+    given = {"models": {}, "data": {}, "seconds": 30, "observer": Silent()}
+    true = proved = 0
+    for each in prove_spec(str(folder / "p.fair"), str(folder), **given):  # type: ignore[arg-type]
+        known = holds(each.property, CONDITIONS[among], decide)
+        assert each.proof is not None, each.said
+        checked = check(Path(each.proof.path), folder / "m.onnx")
+        assert checked.follows
+        assert checked.totals.certified == checked.totals.falsified == 0
+        assert known or not checked.totals.holds, (seed, each.property)
+        true, proved = true + known, proved + checked.totals.holds
+    return true, proved
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_proved_that_does_not_hold(tmp_path: Path, seed: int) -> None:
+    tried(tmp_path / "one", seed)
+
+
+@pytest.mark.slow
+def test_hundreds_of_demands(tmp_path: Path) -> None:
+    found = [tried(tmp_path / str(seed), seed) for seed in range(4, 200)]
+    true, proved = (sum(each[place] for each in found) for place in (0, 1))
+    print(true, proved)
+    assert proved >= true / 2 > 100  # who is around a box, and asked about by nobody, has to be decided alike as well
+
+
+FAULTS: dict[str, tuple[object, str, object]] = {
+    "who is around a box is forgotten": (Question, "around", lambda self, box: box),
+    "what differs is not read, so all are alike": (Checker, "alike", lambda self, found: found.same),
+    "nobody has a partner": (Checker, "_partners", lambda self, around, one, admitted: False),
+    "everybody is alike": (Checker, "_all_alike", lambda self, node, possible: None),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, wrong = FAULTS[fault]
+    for seed in range(4, 60):
+        folder = tmp_path / str(seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, wrong)
+            with suppress(AssertionError):
+                tried(folder, seed)
+        for path in folder.glob("*.proof"):
+            try:
+                follows = check(path, folder / "m.onnx").follows
+            except RejectedError:
+                return
+            if not follows:
+                return
+    raise AssertionError("no proof was rejected")
