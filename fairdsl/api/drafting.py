@@ -46,6 +46,8 @@ def init(
     Raises:
         SpecError: the table cannot be read, a column or the model cannot be used, or a file is in the way.
     """
+    if isinstance(model, str | PathLike):
+        _no_pickle(fspath(model))
     from fairdsl.clock import Deadline, phase
     from fairdsl.drafting import draft_spec
 
@@ -57,6 +59,16 @@ def init(
             label=label,
             protected=names_of(protected),
         )
+
+
+def _no_pickle(path: str) -> None:
+    """SpecError (E0513) for a pickle, before all that takes time."""
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.models.errors import unknown_format
+    from fairdsl.models.pickles import is_pickle
+
+    if is_pickle(path):
+        raise DiagnosticError(unknown_format(path, None, None))
 
 
 @contextmanager

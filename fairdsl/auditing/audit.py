@@ -25,9 +25,12 @@ from fairdsl.data.table import open_records
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.suggest import nearest
 from fairdsl.diagnostics.surface import said
+from fairdsl.drafting.columns import columns_of
 from fairdsl.drafting.errors import no_such_column
+from fairdsl.drafting.protected import proposed
 from fairdsl.drafting.words import can_be_quoted, names_for
-from fairdsl.given.tables import cells_of, columns_of, csv_of, is_table, series_name
+from fairdsl.given.tables import cells_of, csv_of, is_table, series_name
+from fairdsl.given.tables import columns_of as given_columns
 from fairdsl.metrics.sampling import FEW_ROWS
 from fairdsl.options.commands import Audit
 from fairdsl.pipeline import verify
@@ -157,17 +160,18 @@ def audit_table(
         path, records = fspath(data), open_records(fspath(data))
         table = {header: records.cells(place) for place, header in enumerate(records.header)}
     else:
-        path, table = "predictions.csv", columns_of(data, "`data`")
+        path, table = "predictions.csv", given_columns(data, "`data`")
         content = csv_of(table)
 
-    def column(name: str | None) -> _Part | None:
+    def column(name: str | None, *, group: bool = False) -> _Part | None:
         if name is not None and name not in table:
-            raise DiagnosticError(no_such_column(name, [*table], None))
+            look = [c.header for c, _ in proposed(columns_of([*table], [*table.values()]))] if group else []
+            raise DiagnosticError(no_such_column(name, [*table], None, look))
         return None if name is None else (name, table[name])
 
     rows = _Rows(
         path=path,
-        groups=dict(found for name in protected if (found := column(name)) is not None),
+        groups=dict(found for name in protected if (found := column(name, group=True)) is not None),
         decided=column(parts["prediction"]),
         label=column(parts["label"]),
         scores=column(parts["scores"]),
@@ -192,7 +196,7 @@ def _groups_of(given: Any) -> dict[str, list[str]]:
         help_text = "give `sensitive_features=`, a column or a table of columns with a value a row"
         raise _refused("nobody is protected", "`sensitive_features` is None", help_text)
     if is_table(given):
-        return columns_of(given, "`sensitive_features`")
+        return given_columns(given, "`sensitive_features`")
     shape: tuple[int, ...] = getattr(given, "shape", ())
     if len(shape) > 1 and shape[1] > 1:
         return {f"feature_{place}": cells_of(given[:, place], "`sensitive_features`") for place in range(shape[1])}

@@ -29,6 +29,8 @@ _CODES = 8
 #: Bounds and codes are at most so large in the language.
 _LARGEST = 2**53
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}[./]\d\d?[./]\d\d?")
+#: A number as a spreadsheet of many countries writes it.
+_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _KEY = re.compile(r"(^|[^a-z])(id|nr|no|number|index|key|uuid|unnamed: \d+)$", re.IGNORECASE)
 
 
@@ -110,6 +112,9 @@ def _typed(column: Column) -> Column:
         return replace(column, why="no row has a value")
     if len(counted) == 1:
         return replace(column, why=f"every row has the same value, {in_comment(present[0])}")
+    commas = [text for text in present if _COMMA.fullmatch(text)]
+    if commas and all(text in numbers or _COMMA.fullmatch(text) for text in present):
+        return replace(column, why=f"numbers with decimal commas ({listed(sorted(commas), 2)}): write them with points")
     if len(numbers) < len(present):
         return _named(column, counted)
     if gaps:

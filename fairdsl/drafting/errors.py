@@ -11,14 +11,21 @@ from fairdsl.diagnostics.surface import said
 __all__ = ["no_such_column", "nothing_to_ask", "would_overwrite"]
 
 
-def no_such_column(name: str, headers: Sequence[str], unusable: str | None) -> Diagnostic:
-    """E0670: a column that the table has not, or one that is ``unusable`` for that reason."""
+def no_such_column(name: str, headers: Sequence[str], unusable: str | None, instead: Sequence[str] = ()) -> Diagnostic:
+    """E0670: a column that the table has not, or one that is ``unusable`` for that reason.
+
+    ``instead`` are the columns that look protected, where that is sought.
+    """
     near = nearest(name, headers)
     there = f"the column `{name}` cannot be used", (unusable or "",), "mend the column, or name another one"
     missing = (
         f"the table has no column `{name}`",
         (f"its columns are: {', '.join(headers)}",),
-        f"did you mean `{near}`?" if near else "name a column by its header",
+        f"did you mean `{near}`?"
+        if near
+        else f"these look protected: {', '.join(f'`{each}`' for each in instead)}"
+        if instead
+        else "name a column by its header",
     )
     title, notes, help_text = missing if unusable is None else there
     return Diagnostic(

@@ -7,9 +7,9 @@ label, the way by which the model agrees with it on the most rows is taken; with
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -19,15 +19,17 @@ from fairdsl.clock import look
 from fairdsl.data.columns import read_column
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.drafting.columns import Column
+from fairdsl.drafting.decisions import Decision, decisions
+from fairdsl.drafting.inputs import check_named, inputs_of, of_its_label, width_of
 from fairdsl.drafting.label import Label
 from fairdsl.elaborate import load_models
+from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.domain import Category
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.replay.decisions import decide
 from fairdsl.semantics.check import check_spec
 from fairdsl.semantics.load import load
 from fairdsl.source import SourceFile
-from fairdsl.source.reading import content_of
 from fairdsl.verdict import Decider
 
 __all__ = ["Bench", "Fit", "Way", "fitted", "model_text"]
@@ -37,6 +39,8 @@ Scale = tuple[Callable[[Column], str], str]
 
 #: Warnings about a score that is read as a probability, or the reverse.
 _MISREAD = frozenset({"W0702", "W0704"})
+#: What is said of a clause that asks for another output than the file has: of a way nothing.
+_NO_SUCH_OUTPUT = "E0511"
 #: Rows on which ways are compared, from all over the table.
 _ROWS = 4_000
 #: A way by which the model agrees with the label no more often than this above the commoner one is not confirmed.
@@ -62,7 +66,9 @@ class Fit:
     """The way that was taken, the clause that decides, and what they agree with."""
 
     way: Way
-    decides: str
+    decision: Decision
+    #: Whether the file names what it takes, so that nothing about its inputs is open.
+    by_name: bool
     #: The share of the rows on which the model decides as the label says; None without a label.
     agreement: float | None
     #: How sure that is, in a line for a comment.
@@ -84,17 +90,22 @@ class Bench:
     #: Those that are protected.
     protected: Sequence[Column]
     label: Label | None
+    #: The columns that are no attributes.
+    left_out: Sequence[Column] = ()
 
     @property
     def rows(self) -> NDArray[np.int64]:
         """The rows that are looked at."""
         return np.unique(np.linspace(0, len(self.columns[0].cells) - 1, _ROWS).astype(np.int64))
 
-    @property
-    def commoner(self) -> float:
+    def commoner(self, decision: Decision) -> float:
         """What always the commoner label agrees with."""
-        share = 0.0 if self.label is None else float(np.mean(np.array(self.label.positive)[self.rows]))
-        return max(share, 1 - share)
+        wanted = [] if self.label is None else decision.wanted(self.label, self.rows.tolist())
+        return max(Counter(wanted).values(), default=0) / max(len(wanted), 1)
+
+    def confirmed(self, fit: Fit) -> bool:
+        """Whether the model agrees with the label clearly more often than the commoner value does."""
+        return (fit.agreement or 0.0) >= self.commoner(fit.decision) + _CLEARLY
 
 
 def fitted(model: str, bench: Bench) -> Fit:
@@ -104,7 +115,10 @@ def fitted(model: str, bench: Bench) -> Fit:
     the label clearly more often than the commoner value. Raises DiagnosticError with what is wrong with the first way
     where none works.
     """
-    width, labelled = _width(model), bench.label is not None
+    inputs, labelled = inputs_of(model), bench.label is not None
+    label = None if bench.label is None else bench.label.column
+    check_named(model, inputs, bench.columns, label, bench.left_out)
+    width, tried = width_of(inputs), tuple(decisions(model, bench.label))
     found: list[Fit] = []
     first: DiagnosticError | None = None
     for ways in (
@@ -120,13 +134,15 @@ def fitted(model: str, bench: Bench) -> Fit:
         for way in fitting:
             look()
             try:
-                found.append(_tried(way, bench, found))
+                found.append(_tried(way, bench, found, tried))
             except DiagnosticError as problem:
                 first = first or problem
-        if found and (not labelled or max(fit.agreement or 0.0 for fit in found) > bench.commoner + _CLEARLY):
+            if found and found[-1].by_name:
+                return replace(found[-1], why=_why(found[-1], (), bench))
+        if found and (not labelled or any(bench.confirmed(fit) for fit in found)):
             break
     if not found:
-        raise first or _wrong_width(bench)
+        raise first or _wrong_width(bench, width, tried)
     best, *others = sorted(found, key=lambda fit: -(fit.agreement or 0.0))
     return replace(best, way=_written_out(best.way, bench, width), why=_why(best, others, bench))
 
@@ -138,45 +154,34 @@ def _written_out(way: Way, bench: Bench, width: int | None) -> Way:
     return replace(way, reads=tuple(column.name for column in bench.columns))
 
 
-def _wrong_width(bench: Bench) -> DiagnosticError:
+def _wrong_width(bench: Bench, width: int | None, tried: Sequence[Decision]) -> DiagnosticError:
     """What is wrong with the plainest way, where no way gives as many numbers as the file takes."""
     try:
-        _tried(next(_ways(bench.columns, _SCALES[:1])), bench, [])
+        _tried(next(_ways(bench.columns, _SCALES[:1])), bench, [], tried)
     except DiagnosticError as problem:
+        label = None if bench.label is None else bench.label.column
+        if label is not None and any(way.width == width for way in _ways([*bench.columns, label], _SCALES[:1])):
+            return of_its_label(problem, label)
         return problem
     raise AssertionError("a way that was not to fit does")
 
 
 def _why(best: Fit, others: Sequence[Fit], bench: Bench) -> str:
     """How the inputs were found, and how sure that is."""
-    named = best.way.reads is None and bench.written.lower().endswith(".json")
-    how, rows = f"inputs: {'as the document names them' if named else best.way.how}", len(bench.rows)
+    how, rows = f"inputs: {'by name' if best.by_name else best.way.how}", len(bench.rows)
     if best.agreement is None:
-        return f"{how}: a GUESS, as no label was named to hold it against"
+        return how if best.by_name else f"{how}: a GUESS, as no label was named to hold it against"
     agrees = f"the model agrees with the label on {best.agreement:.1%} of {rows:,} rows"
-    if best.agreement < bench.commoner + _CLEARLY:
-        return f"{how}; {agrees}, no better than the commoner value alone ({bench.commoner:.1%}): NOT CONFIRMED"
+    if not bench.confirmed(best):
+        doubt = "is the label the one that it was trained on?" if best.by_name else "NOT CONFIRMED"
+        commoner = bench.commoner(best.decision)
+        return f"{how}; {agrees}, no better than the commoner value alone ({commoner:.1%}): {doubt}"
     if not others or others[0].agreement is None:
         return f"{how}; {agrees}"
     noise = 2 * (2 * best.agreement * (1 - best.agreement) / rows) ** 0.5
     if others[0].agreement > best.agreement - noise:
         return f"{how}; {agrees}, and on {others[0].agreement:.1%} with {others[0].way.how}: NOT CONFIRMED"
     return f"{how}; {agrees}, otherwise on {others[0].agreement:.1%} at most"
-
-
-def _width(model: str) -> int | None:
-    """How many numbers the file takes; None where it does not say, or has an input a column."""
-    if not model.lower().endswith(".onnx"):
-        return None
-    from fairdsl.models.session import session_beside
-
-    try:
-        inputs = session_beside(content_of(model), 1).get_inputs()
-    except (OSError, RuntimeError):
-        return None  # opening it as a model says what is wrong
-    if len(inputs) != 1 or len(inputs[0].shape) != 2 or not isinstance(inputs[0].shape[1], int):
-        return None
-    return int(inputs[0].shape[1])
 
 
 def _ways(columns: Sequence[Column], scales: Sequence[Scale]) -> Iterator[Way]:
@@ -261,22 +266,23 @@ def _scaled(column: Column, shift: float, scale: float) -> str:
     return f"({column.name} {'+' if shift < 0 else '-'} {below.lstrip('-')}) / {by}"
 
 
-def _tried(way: Way, bench: Bench, before: Sequence[Fit]) -> Fit:
+def _tried(way: Way, bench: Bench, before: Sequence[Fit], decisions: Sequence[Decision]) -> Fit:
     """The way with the first clause that decides by it, if possible without a warning: those of ``before`` come first.
 
     Raises DiagnosticError with what is wrong with the first clause where none does.
     """
     first: DiagnosticError | None = None
     doubtful: Fit | None = None
-    for decides in dict.fromkeys([*(fit.decides for fit in before), *_decisions(bench.label)]):
+    for decision in dict.fromkeys([*(fit.decision for fit in before), *decisions]):
         try:
-            outcomes, doubt = _outcomes(f"{bench.domain}\n{model_text(bench.written, way, decides)}", bench)
+            decided, by_name, doubt = _decided(f"{bench.domain}\n{model_text(bench.written, way, decision)}", bench)
         except DiagnosticError as problem:
-            first = first or problem
+            if first is None or first.diagnostics[0].code == _NO_SUCH_OUTPUT:
+                first = problem
             continue
-        label = bench.label
-        agreement = None if label is None else float(np.mean(outcomes == np.array(label.positive)[bench.rows]))
-        fit = Fit(way=way, decides=decides, agreement=agreement)
+        wanted = None if bench.label is None else decision.wanted(bench.label, bench.rows.tolist())
+        agreement = None if wanted is None else float(np.mean(decided == np.array(wanted)))
+        fit = Fit(way=way, decision=decision, by_name=by_name, agreement=agreement)
         if not doubt:
             return fit
         doubtful = doubtful or fit
@@ -286,31 +292,17 @@ def _tried(way: Way, bench: Bench, before: Sequence[Fit]) -> Fit:
     raise first
 
 
-def _decisions(label: Label | None) -> Iterator[str]:
-    """The clauses that may decide, after `positive when`."""
-    if label is not None and label.two_valued:
-        good = next(cell for cell, positive in zip(label.column.cells, label.positive, strict=True) if positive)
-        if label.column.numbers is None:
-            yield f'class = "{good}"'
-        elif label.column.numbers[label.column.cells.index(good)].denominator == 1:
-            yield f"class = {Fraction(good)}"
-    if label is not None and label.reversed:  # what the model is sure of is the bad outcome
-        yield from ("class = 0", 'class = "0"', "probability < 50%", "score <= 0")
-    else:
-        yield from ("class = 1", 'class = "1"', "probability >= 50%", "score > 0")
-
-
-def model_text(written: str, way: Way, decides: str) -> str:
+def model_text(written: str, way: Way, decision: Decision) -> str:
     """The declaration of the model."""
     reads = "" if way.reads is None else f"  reads {', '.join(way.reads)}\n"
-    return (
-        f'model decide : Person -> {{ negative, positive }}\n  from "{written}"\n{reads}'
-        f"  positive when {decides}\n  favourable positive\n"
-    )
+    return f'model decide : Person -> {{ {", ".join(decision.outcomes)} }}\n  from "{written}"\n{reads}{decision.text}'
 
 
-def _outcomes(text: str, bench: Bench) -> tuple[NDArray[np.bool_], bool]:
-    """For which of the rows the model of the spec decides `positive`, and whether the rule reads a score as another."""
+def _decided(text: str, bench: Bench) -> tuple[NDArray[np.str_], bool, bool]:
+    """What the model of the spec decides about the rows, whether it takes them by name, and whether that is in doubt.
+
+    It is where the rule reads a score as another.
+    """
     reporter = Reporter()
     loaded = load(SourceFile(bench.path, text), reporter)
     checked = check_spec(loaded, reporter) if loaded is not None else None
@@ -324,4 +316,8 @@ def _outcomes(text: str, bench: Bench) -> tuple[NDArray[np.bool_], bool]:
     )
     decided = decide(models["decide"], ExactRows.of_columns(list(read), len(rows)))
     by = next(each for each in (Decider.DEPLOYED, Decider.ANSWERS, Decider.EXACT) if each in decided)
-    return np.asarray(decided[by] == 1, dtype=np.bool_), any(each.code in _MISREAD for each in found)
+    model = models["decide"]
+    by_name = model.binding is not None and model.binding.by is BoundBy.NAME
+    # An open decision is the last of the names.
+    names = np.array([*model.outcomes, "open"])
+    return names[decided[by]], by_name, any(each.code in _MISREAD for each in found)

@@ -13,11 +13,11 @@ from fairdsl.drafting.columns import Column
 from fairdsl.drafting.words import in_comment
 from fairdsl.ir.domain import Boolean, Integer, Real, show_number
 
-__all__ = ["Label", "label_of", "named_column", "names_a_good_outcome", "of_a_bad_outcome"]
+__all__ = ["Label", "good_of", "label_of", "named_column", "names_a_good_outcome", "of_a_bad_outcome"]
 
 #: Words for a good outcome, in the cells of a label.
 _GOOD = re.compile(
-    "1|y|yes|true|pos(itive)?|good|grant(ed)?|approved?|accept(ed)?|admit(ted)?|hired?|(re)?paid|survived?|pass(ed)?"
+    "1|y|yes|true|pos(itive)?|good|grant(ed)?|approved?|accept(ed)?|admit(ted)?|hired?|(re)?paid|survived?|pass(ed)?|promoted"
     "|>50k|high|won|active",
     re.IGNORECASE,
 )
@@ -50,12 +50,15 @@ class Label:
         return len(set(self.column.cells)) == 2
 
 
-def named_column(name: str, columns: Sequence[Column]) -> Column:
-    """The column with that header or name; raises DiagnosticError (E0670) where there is none that a spec can use."""
+def named_column(name: str, columns: Sequence[Column], instead: Sequence[str] = ()) -> Column:
+    """The column with that header or name; raises DiagnosticError (E0670) where there is none that a spec can use.
+
+    ``instead`` are those that may be meant.
+    """
     found = next((column for column in columns if name in (column.header, column.name)), None)
     if found is None or found.type is None:
         raise DiagnosticError(
-            errors.no_such_column(name, [c.header for c in columns], None if found is None else found.why)
+            errors.no_such_column(name, [c.header for c in columns], None if found is None else found.why, instead)
         )
     return found
 
@@ -73,7 +76,7 @@ def label_of(column: Column) -> Label:
         )
     values = sorted(column.values, key=Fraction) if column.numbers is not None else column.values
     bad = of_a_bad_outcome(column.header, values)
-    good, why = (bad, "the header names a bad outcome") if bad is not None else _good(values)
+    good, why = (bad, "the header names a bad outcome") if bad is not None else good_of(values)
     if isinstance(column.type, Boolean):
         condition = column.name if good.lower() in _TRUE else f"not {column.name}"
     elif column.numbers is not None:
@@ -103,9 +106,11 @@ def of_a_bad_outcome(header: str, values: Sequence[str]) -> str | None:
     return next(value for value in values if value != said)
 
 
-def _good(values: Sequence[str]) -> tuple[str, str]:
+def good_of(values: Sequence[str]) -> tuple[str, str]:
     """The value that counts as the good outcome, and why: of few labels that is certain."""
     word = next((value for value in values if _GOOD.fullmatch(value)), None)
     if word is not None and word.lower() not in _TRUE:
         return word, "as the word says"
-    return word or values[-1], "a GUESS"
+    word = word if len(values) <= 2 else None  # of several numbers 1 says nothing
+    fair = [value for value in values if not _BAD.search(value)]
+    return word or (fair or [*values])[-1], "a GUESS"

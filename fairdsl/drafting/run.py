@@ -99,9 +99,15 @@ def draft_spec(
         attributes=tuple(column.name for column in parts.attributes),
         protected=tuple(column.name for column, _ in parts.protected),
         left_out=tuple(LeftOut(column=column.header, why=column.why) for column in parts.left_out),
-        outcome=None if parts.label is None else parts.label.why,
+        outcome=_outcome(parts),
         binding=None if parts.model is None else parts.model[1].why,
     )
+
+
+def _outcome(parts: Parts) -> str | None:
+    """Which outcome is taken for the good one, and why."""
+    of_model = "" if parts.model is None else parts.model[1].decision.why
+    return of_model or (None if parts.label is None else parts.label.why)
 
 
 def _parts(
@@ -129,6 +135,7 @@ def _parts(
             columns=attributes,
             protected=apart_from,
             label=named,
+            left_out=[column for column in columns if column.type is None],
         )
         fit = (written, fitted(model, bench))
     return Parts(
@@ -160,9 +167,12 @@ def _filled(column: Column) -> Column:
 
 def _protected(columns: Sequence[Column], wanted: Sequence[str], label: Column | None) -> list[tuple[Column, str]]:
     """Those that were named, or else those that look it."""
+    look = proposed([c for c in known_columns(columns) if c is not label])
     if wanted:
-        return [(named_column(name, columns), "named when this was drafted") for name in wanted]
-    return [(c, f"proposed: {why}") for c, why in proposed([c for c in known_columns(columns) if c is not label])]
+        return [
+            (named_column(name, columns, [c.header for c, _ in look]), "named when this was drafted") for name in wanted
+        ]
+    return [(column, f"proposed: {why}") for column, why in look]
 
 
 def _written(file: str, spec: str) -> str:

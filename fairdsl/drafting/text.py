@@ -102,7 +102,7 @@ def _label(parts: Parts) -> Iterator[str]:
     label = parts.label
     if label is not None and parts.model is not None:
         yield f"label {label.column.name} : {declared_type(label.column)}"
-        if label.two_valued:
+        if label.two_valued or isinstance(label.column.type, Category):
             yield f"# Who deserves the favourable outcome is yours to say: deserving {_deserving(label)}"
     yield ""
 
@@ -118,8 +118,8 @@ def _model(parts: Parts) -> Iterator[str]:
     if parts.model is not None:
         written, fit = parts.model
         yield f"# {fit.why}"
-        yield "# Which outcome is favourable is yours to say."
-        yield model_text(written, fit.way, fit.decides)
+        yield f"# {fit.decision.why}." if fit.decision.why else "# Which outcome is favourable is yours to say."
+        yield model_text(written, fit.way, fit.decision)
     elif parts.label is not None:
         label = parts.label
         yield "# No model was named: what was recorded is audited. `--model FILE` drafts for a model."
@@ -143,9 +143,14 @@ def _properties(parts: Parts) -> Iterator[str]:
         return
     names = ", ".join(column.name for column in protected)
     of_any = f"any {names}" if len(protected) > 1 else names
+    either = " or ".join(filter(None, [", ".join(c.name for c in protected[:-1]), protected[-1].name]))
     if parts.model is not None:
-        yield _pair("same_decision", f"Nobody is decided otherwise for {names} alone", of_any, "require same decision")
-        yield _pair("share", "How many are decided alike whatever these are", of_any, "measure fair_share within 1%")
+        yield _pair(
+            "same_decision", f"Nobody should be decided otherwise for {either} alone", of_any, "require same decision"
+        )
+        yield _pair(
+            "share", f"How many are decided alike, whatever their {either}?", of_any, "measure fair_share within 1%"
+        )
     demands = ["require impact_ratio >= 80%", "measure parity_gap"]
     for column in protected:
         yield _group(f"rates_by_{column.name}", f"The four-fifths rule by {column.name}", [column], demands)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.ir.declaration import WhenProbability
 from fairdsl.ir.domain import show_number
+from fairdsl.models.pickles import is_pickle, opened_by_hand
 from fairdsl.source import Span
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "not_finite",
     "not_onnx",
     "not_steady",
+    "of_float64",
     "operator_not_read",
     "own_file_not_read",
     "root_rounded",
@@ -183,7 +186,10 @@ def input_not_bound(
         code="E0509",
         title=f"the input `{_short(first)}` of the model cannot be bound",
         primary=_at(span, f"{listed(inputs, 6)} of `{short_path(path)}`: {reason}"),
-        notes=(f"to choose from: {listed(names, _LISTED)}",) if names else (),
+        notes=(
+            *([f"{listed(inputs, 6)}: {reason}"] if span is None else []),
+            *([f"to choose from: {listed(names, _LISTED)}"] if names else []),
+        ),
         why="an input that is bound by guess makes the audit one of another model",
         help=did_you_mean + remedy,
     )
@@ -242,16 +248,34 @@ def threshold_trivial(condition: str, always: bool, remedy: str, span: Span | No
 
 
 def unknown_format(path: str, wanted: str | None, span: Span | None) -> Diagnostic:
-    """E0513: neither the word after `from` nor the extension names a format that is read."""
+    """E0513: neither the word after `from` nor the extension names a format that is read; or it is a pickle."""
     named = f"the format `{wanted}` is not read" if wanted else f"the format of `{short_path(path)}` is not known"
+    pickled = wanted is None and is_pickle(path)
     return Diagnostic(
         code="E0513",
-        title=named,
+        title=f"`{short_path(path)}` is a pickle, which is not opened" if pickled else named,
         primary=_at(span),
-        why="a file is read as what it is said to be, never by trying",
-        help='write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"`, `from rules "rules.json"`, '
-        '`from xgboost "..."`, `from lightgbm "..."`, `from catboost "..."`, `from keras "..."` or '
-        '`from black_box "..."`; other models: export them to ONNX, or write `from callable`',
+        why="a pickle is a program, and whoever opens it runs it"
+        if pickled
+        else "a file is read as what it is said to be, never by trying",
+        help=opened_by_hand(short_path(path)) if pickled else _FORMATS,
+    )
+
+
+_FORMATS = (
+    'write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"`, `from rules "rules.json"`, '
+    '`from xgboost "..."`, `from lightgbm "..."`, `from catboost "..."`, `from keras "..."` or '
+    '`from black_box "..."`; other models: export them to ONNX, or write `from callable`'
+)
+
+
+def of_float64(found: Diagnostic) -> Diagnostic:
+    """The finding (E0503, E0504, E0514) about a file that takes float64, for which exporters write other steps."""
+    advice = "export it with float32 inputs, as `to_onnx(model, X[:1].astype(numpy.float32))`"
+    return replace(
+        found,
+        notes=(*found.notes, "the file takes float64, for which exporters write other steps than for float32"),
+        help=f"{advice}, or give the estimator to `fairdsl.init` or `fairdsl.check` in Python; else {found.help}",
     )
 
 

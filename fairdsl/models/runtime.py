@@ -50,7 +50,8 @@ class Runtime:
         try:
             self._session = _session(deployed.path, deployed.sha256, threads, deployed.unread)
         except _CannotRunError as problem:
-            raise DiagnosticError(errors.cannot_run(deployed.path, str(problem), span)) from problem
+            found = errors.cannot_run(deployed.path, str(problem), span)
+            raise DiagnosticError(errors.of_float64(found) if _takes_float64(deployed) else found) from problem
         self._shapes = {item.name: tuple(item.shape) for item in self._session.get_inputs()}
         self._batch = _fixed_batch(self._shapes) or (1 if deployed.alone else None)
 
@@ -277,6 +278,11 @@ def _exposed(path: str, digest: str, names: tuple[str, ...]) -> Any:
         return _opened(model.SerializeToString())
     except _CannotRunError as problem:
         raise DiagnosticError(errors.cannot_run(path, str(problem))) from problem
+
+
+def _takes_float64(deployed: Deployed) -> bool:
+    """Whether the file takes float64, for which few steps of classical models are implemented."""
+    return any(feed.dtype == "float64" for feed in deployed.feeds)
 
 
 def _opened(model: bytes, threads: int = 1, unread: bool = False) -> Session:

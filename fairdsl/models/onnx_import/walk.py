@@ -101,6 +101,10 @@ def operators_read() -> list[str]:
     return sorted({operator for _, operator in (*HANDLERS, *SEVERAL)})
 
 
+#: What is said of steps that are not read.
+_OF_STEPS = frozenset({"E0503", "E0504"})
+
+
 def import_onnx(
     path: str,
     span: Span | None = None,
@@ -118,7 +122,13 @@ def import_onnx(
     values, and these.
     """
     raw = read_file(path, span)
-    found = import_graph(path, raw, span, assumed_width=assumed_width, texts=texts, missing=missing, few=few)
+    try:
+        found = import_graph(path, raw, span, assumed_width=assumed_width, texts=texts, missing=missing, few=few)
+    except DiagnosticError as problem:
+        if all(item.dtype != "float64" for item in raw.inputs):
+            raise
+        told = (errors.of_float64(each) if each.code in _OF_STEPS else each for each in problem.diagnostics)
+        raise DiagnosticError(*told) from problem
     return replace(found, runnable=True)
 
 

@@ -1,0 +1,106 @@
+"""How a model's file decides: the clauses that are tried, of two outcomes or of the classes that the file lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.drafting.label import Label, good_of
+from fairdsl.drafting.words import in_comment, names_for
+from fairdsl.ir.declaration import Label as Class
+from fairdsl.models.class_list import writable, written
+from fairdsl.models.onnx_import.signature import read_signature
+
+__all__ = ["Decision", "decisions"]
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+#: Classes of a file that are outcomes, and not a list of what it encodes.
+_FEWEST, _MOST = 3, 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Outcomes, the clauses that choose among them, and the favourable one."""
+
+    outcomes: tuple[str, ...] = ("negative", "positive")
+    clauses: tuple[str, ...]
+    favourable: str = "positive"
+    #: How the favourable one of several was chosen; empty of two, which are those of the label.
+    why: str = ""
+    #: The outcome for each cell of the label, where there are several.
+    cells: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The clauses of the declaration."""
+        return "".join(f"  {clause}\n" for clause in (*self.clauses, f"favourable {self.favourable}"))
+
+    def wanted(self, label: Label, rows: Sequence[int]) -> list[str]:
+        """What the label says of these rows, as an outcome; empty where it is none of them."""
+        if not self.cells:
+            return [self.outcomes[label.positive[row]] for row in rows]
+        known = dict(self.cells)
+        return [known.get(label.column.cells[row], "") for row in rows]
+
+
+def decisions(model: str, label: Label | None) -> Iterator[Decision]:
+    """What may decide in the file ``model``, the likeliest first: the classes of the label, two outcomes, others."""
+    several = [each for classes in _classes(model, label) for each in _among(classes, label)]
+    meant = [each for each in several if label is not None and set(label.column.cells) <= {*dict(each.cells)}]
+    yield from meant
+    yield from (Decision(clauses=(f"positive when {condition}",)) for condition in _conditions(label))
+    yield from (each for each in several if each not in meant)
+
+
+def _conditions(label: Label | None) -> Iterator[str]:
+    """The conditions of the positive one of two outcomes."""
+    if label is not None and label.two_valued:
+        good = next(cell for cell, positive in zip(label.column.cells, label.positive, strict=True) if positive)
+        if label.column.numbers is None:
+            yield f'class = "{good}"'
+        elif label.column.numbers[label.column.cells.index(good)].denominator == 1:
+            yield f"class = {Fraction(good)}"
+    if label is not None and label.reversed:  # what the model is sure of is the bad outcome
+        yield from ("class = 0", 'class = "0"', "probability < 50%", "score <= 0")
+    else:
+        yield from ("class = 1", 'class = "1"', "probability >= 50%", "score > 0")
+
+
+def _classes(model: str, label: Label | None) -> list[tuple[Class, ...]]:
+    """Lists of three classes or more: those that the file has, or else as many as the label has values."""
+    found: list[tuple[Class, ...]] = []
+    if model.lower().endswith(".onnx"):
+        try:
+            signature = read_signature(model, None)
+        except DiagnosticError:
+            return []  # opening it as a model says what is wrong
+        found = [*signature.columns.values(), *signature.labels]
+    elif label is not None:
+        values = label.column.values
+        found = [tuple(values), tuple(range(len(values)))]
+    usable = [each for each in found if _FEWEST <= len(each) <= _MOST and all(map(writable, each))]
+    return list(dict.fromkeys(usable))
+
+
+def _among(classes: tuple[Class, ...], label: Label | None) -> Iterator[Decision]:
+    """The outcomes of these classes: bound by their names, and else each with a clause."""
+    texts = [str(each) for each in classes]
+    values = [] if label is None else label.column.values
+    # Encoders number texts in alphabetical order.
+    encoded = list(classes) == list(range(len(values))) and not {*texts} & {*values}
+    good, why = good_of(values if encoded else texts)
+    place = values.index(good) if encoded else texts.index(good)
+    ways = [(tuple(texts), False)] if all(map(_NAME.fullmatch, texts)) and len({*texts}) == len(texts) else []
+    ways.append((tuple(names_for([f"class {each}" for each in (values if encoded else texts)])), True))
+    for outcomes, ruled in ways:
+        clauses = [f"{outcome} when class = {written(each)}" for outcome, each in zip(outcomes, classes, strict=True)]
+        yield Decision(
+            outcomes=outcomes,
+            clauses=tuple(clauses) if ruled else (),
+            favourable=outcomes[place],
+            why=f"{in_comment(good)} counts as favourable ({why}): write the one that does",
+            cells=tuple(zip(values if encoded else texts, outcomes, strict=True)),
+        )
