@@ -133,6 +133,8 @@ def replay_pair(
     *,
     a: Mapping[str, Any],
     b: Mapping[str, Any],
+    c: Mapping[str, Any] | None = None,
+    d: Mapping[str, Any] | None = None,
     properties: Names | None = None,
     models: Mapping[str, AnyPath] | None = None,
     let: Numbers | None = None,
@@ -144,6 +146,8 @@ def replay_pair(
         spec: path of the ``.fair`` file.
         a: the values of the one by the attributes' names, as the spec writes them.
         b: those of the other; what is not named is as in ``a``.
+        c: those of a third one, of demands about three, in the same way.
+        d: those of a fourth one.
         properties: names of the properties; all by default.
         models: files that replace those of the spec, by model name.
         let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
@@ -166,4 +170,5 @@ def replay_pair(
         models=by_name(models),
         let=numbers(let),
         callables=functions(callables, models),
+        others=[each for each in (c, d) if each is not None],
     )

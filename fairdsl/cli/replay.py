@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["command", "values"]
 
 
-def values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str, str]:
+def values(_: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, str]:
     """``age = 30, sex = female`` as the spec and reports write it."""
     found: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    for part in filter(None, (part.strip() for part in (text or "").split(","))):
         name, equals, value = (each.strip() for each in part.partition("="))
         if not (name and equals and value):
             raise click.BadParameter(
@@ -41,6 +41,8 @@ def values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str,
 @spec_argument
 @click.option("--a", required=True, metavar="VALUES", callback=values, help="The one: 'age=30, sex=female, ...'.")
 @click.option("--b", required=True, metavar="VALUES", callback=values, help="The other: what differs is enough.")
+@click.option("--c", metavar="VALUES", callback=values, help="A third one, of demands about three: what differs.")
+@click.option("--d", metavar="VALUES", callback=values, help="A fourth one.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property (repeatable).")
 @model_option
 @let_option
@@ -51,6 +53,8 @@ def command(
     spec: str,
     a: Mapping[str, str],
     b: Mapping[str, str],
+    c: Mapping[str, str],
+    d: Mapping[str, str],
     properties: tuple[str, ...],
     models: Mapping[str, str],
     let: Mapping[str, str],
@@ -62,7 +66,9 @@ def command(
     """
     with printer.failing(ctx):
         try:
-            found = fairdsl.replay_pair(spec, a=a, b=b, properties=properties or None, models=models, let=let)
+            found = fairdsl.replay_pair(
+                spec, a=a, b=b, c=c or None, d=d or None, properties=properties or None, models=models, let=let
+            )
         except ValueError as error:
             raise click.UsageError(str(error), ctx) from error
     printer.show(found, _print)

@@ -1,4 +1,4 @@
-"""One pair that somebody wrote down, held against every property about individuals: a complaint, or a test case."""
+"""A pair, or a few, that somebody wrote down, held against every property about individuals: a complaint, or a test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReplayedDemand:
     name: str
     #: The line as the spec writes it.
     demand: str
-    #: Of a formula about one individual, whom of the two it was held against: ``a`` or ``b``.
+    #: Of a formula about one individual, whom of those given it was held against: ``a``, ``b``, ``c`` or ``d``.
     individual: str | None = None
     #: Why the demand is not about this pair; None where it is.
     beside: str | None
@@ -88,8 +88,12 @@ def replay_written(
     models: Mapping[str, str],
     let: Mapping[str, str] | None = None,
     callables: Mapping[str, Function] | None,
+    others: Sequence[Mapping[str, object]] = (),
 ) -> ReplayedPair:
     """The pair on every demand about pairs and individuals; what ``b`` does not name it has from ``a``.
+
+    ``others`` are a third and a fourth, of demands about so many; what they do not name they have from ``a``, too. Of
+    a demand about more than are given it is said that it is not about these.
 
     Raises DiagnosticError for mistakes in the spec and its files, ValueError for what is not an individual.
     """
@@ -101,21 +105,25 @@ def replay_written(
         domain = item.problem.domain
         match item.problem.question:
             case Pair() as asked:
-                first, second = _two(domain, ("a", "b"), a, b)
+                first, second = _points(domain, "ab", (a, b))
                 found.append(_held(item, asked, first, second))
             case Demanded(alone=True) as asked:
-                both = zip(("a", "b"), _two(domain, ("a", "b"), a, b), strict=True)
-                found += [_judged(item, asked, {Who.EACH: point}, name) for name, point in both]
-            case Demanded(several=False) as asked:
-                first, second = _two(domain, asked.names, a, b)
-                found.append(_judged(item, asked, {Who.A: first, Who.B: second}))
+                each = zip("abcd", _points(domain, "abcd", (a, b, *others)), strict=False)
+                found += [_judged(item, asked, {Who.EACH: point}, name) for name, point in each]
+            case Demanded() as asked if len(asked.names) <= 2 + len(others):
+                points = _points(domain, asked.names, (a, b, *others))
+                found.append(_judged(item, asked, dict(zip(asked.people, points, strict=True))))
+            case Demanded() as asked:
+                beside = f"it is about {len(asked.names)} individuals: {', '.join(asked.names)}"
+                found.append(ReplayedDemand(name=item.property.name, demand=item.demand.text, beside=beside))
     if not found:
         raise ValueError("no property is about individuals, so there is nothing to hold the pair against")
     return ReplayedPair(demands=tuple(found))
 
 
-def _two(domain: Domain, names: Sequence[str], a: Mapping[str, object], b: Mapping[str, object]) -> tuple[Point, Point]:
-    return _point(domain, names[0], a), _point(domain, names[1], {**a, **b})
+def _points(domain: Domain, names: Sequence[str], given: Sequence[Mapping[str, object]]) -> list[Point]:
+    """As many as are named; what the others do not say is as of the first."""
+    return [_point(domain, name, {**given[0], **values}) for name, values in zip(names, given, strict=False)]
 
 
 def _held(item: Elaborated, asked: Pair, first: Point, second: Point) -> ReplayedDemand:

@@ -139,7 +139,7 @@ class GroupClauses:
                 else:
                     attribute = people.attributes[index]
                     if attribute.size == 1:
-                        self.reporter.report(errors.one_valued(name.text, name.span, attribute.span, mode="across"))
+                        self.reporter.report(errors.too_few_values(name.text, name.span, attribute.span, mode="across"))
                     self._check_groups(attribute, name.span)
                 spans.setdefault(index, name.span)
         return tuple(spans)

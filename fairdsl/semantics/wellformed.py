@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from math import prod
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Domain, Integer, show_number
@@ -75,6 +76,7 @@ def check_pair(
     sets = narrow(domain, question.target)
     if not _nobody(sets):
         _check_differing(question, domain, (bare, sets), differ_spans, reporter)
+        _check_enough_values(question, people, domain, sets, differ_spans, reporter)
         if len(reporter.diagnostics) == reported:
             _check_pair_target(question, people, domain, reporter)
     elif len(reporter.diagnostics) == reported:
@@ -116,12 +118,35 @@ def _check_differing(
             continue
         attribute = domain.attributes[index]
         if attribute.size == 1:
-            reporter.report(errors.one_valued(attribute.name, spans[index], attribute.span, mode=question.mode.value))
+            reporter.report(
+                errors.too_few_values(attribute.name, spans[index], attribute.span, mode=question.mode.value)
+            )
             continue
         by_domain = _single(bare[index]) is not None
         cause = _restriction_of(index, domain.where if by_domain else conjoin(question.target, domain.where))
         shown = f"`{attribute.show(value)}`"
         reporter.report(errors.nothing_left_to_compare(attribute.name, shown, spans[index], cause, by_domain=by_domain))
+
+
+def _check_enough_values(
+    question: Pair,
+    people: Sequence[Who],
+    domain: Domain,
+    sets: Sequence[ValueSet],
+    spans: Mapping[int, Span],
+    reporter: Reporter,
+) -> None:
+    """Each two of three individuals differ, so that there are three values, or combinations of values, at least."""
+    counts = [sets[index].count for index in question.differ]
+    if len(people) == 2 or None in counts or 1 in counts:  # of pairs a single value has been reported
+        return
+    alone = question.mode is Differ.EACH or len(counts) == 1
+    left = min(filter(None, counts), default=0) if alone else prod(filter(None, counts))
+    if left < len(people):
+        names = [domain.attributes[index].name for index in question.differ]
+        fewest = names[counts.index(left)] if alone else ", ".join(names)
+        span = spans[question.differ[counts.index(left) if alone else 0]]
+        reporter.report(errors.too_few_values(fewest, span, left=left, people=len(people)))
 
 
 def _restriction_of(index: int, predicate: Predicate) -> Span | None:

@@ -95,3 +95,42 @@ def test_the_document_and_the_function() -> None:
     printed = run("age=30, job=clerk, sex=false", "sex=true", "--json")
     assert json.loads(printed.stdout) == json.loads(found.to_json())
     assert type(found).from_json(printed.stdout) == found
+
+
+OF_THREE = """\
+domain Applicant {
+  age : integer 18 .. 75
+  sex : boolean
+}
+protected sex
+model approve : Applicant -> { reject < grant }
+  score = abs_age
+  grant when score > 0
+property no_dip {
+  compare a, b, c : Applicant
+  differ in age
+  among a.age < b.age and b.age < c.age
+  require approve(b) >= approve(a) or approve(b) >= approve(c)
+}
+property alone {
+  compare a : Applicant
+  require approve(a) = grant or a.age < 30
+}
+""".replace("score = abs_age", "score = 3 * (age < 30) + 3 * (age > 50) - 1")
+
+
+def test_a_demand_about_three_is_held_against_three() -> None:
+    Path("x.fair").write_text(OF_THREE, encoding="utf-8")
+    missing = run("age=20, sex=true", "age=40")
+    assert missing.exit_code == 1, missing.output  # `alone` is broken by b
+    assert "not about this pair: it is about 3 individuals: a, b, c" in missing.stdout
+    dip = run("age=20, sex=true", "age=40", "--c", "age=60", "--property", "no_dip")
+    assert dip.exit_code == 1, dip.output
+    assert [line.split()[0] for line in dip.stdout.splitlines()][:2] == ["no_dip", "pair"]
+    assert "60" in dip.stdout
+    beside = run("age=20, sex=true", "age=60", "--c", "age=40", "--property", "no_dip")
+    assert (beside.exit_code, "not about this pair" in beside.stdout) == (3, True)
+    fine = run("age=20, sex=true", "age=25", "--c", "age=60", "--d", "age=70", "--property", "no_dip")
+    assert (fine.exit_code, "not broken" in fine.stdout) == (0, True)
+    each = fairdsl.replay_pair("x.fair", a={"age": 20, "sex": True}, b={"age": 40}, c={"age": 45}, properties=["alone"])
+    assert [(one.individual, one.broken) for one in each.demands] == [("a", False), ("b", True), ("c", True)]

@@ -30,12 +30,12 @@ from fairdsl.semantics.errors.questions import (
     no_written_graph,
     not_one_group,
     nothing_left_to_compare,
-    one_valued,
     path_ends_wrong,
     recanting_witness,
     relaxed_wrongly,
     rule_not_understood,
     setting_out_of_place,
+    too_few_values,
 )
 from fairdsl.semantics.errors.rules import never_decides, otherwise_missing, rules_beside, rules_out_of_order
 from fairdsl.semantics.errors.smells import (
@@ -86,7 +86,6 @@ __all__ = [
     "not_protected",
     "nothing_left_to_compare",
     "number_out_of_place",
-    "one_valued",
     "otherwise_missing",
     "parameter_not_given",
     "path_ends_wrong",
@@ -104,6 +103,7 @@ __all__ = [
     "says_nothing",
     "setting_out_of_place",
     "threshold_out_of_range",
+    "too_few_values",
     "unknown_attribute",
     "unknown_declaration",
     "unknown_metric",

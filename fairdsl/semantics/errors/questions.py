@@ -133,20 +133,30 @@ def excludes_everybody(
     )
 
 
-def one_valued(attribute: str, span: Span, declared: Span | None, *, mode: str) -> Diagnostic:
-    """A differing attribute that has a single value to begin with."""
-    reason = (
-        "under `each` every named attribute differs, so no pair exists and the property would hold of any model"
-        if mode == "each"
-        else "no two individuals differ in it, so naming it says nothing"
-    )
+def too_few_values(
+    attributes: str, span: Span, declared: Span | None = None, *, left: int = 1, people: int = 2, mode: str = ""
+) -> Diagnostic:
+    """A differing attribute that has a single value to begin with, or fewer values than each two of several need."""
+    if left == 1:
+        title, detail = f"`{attributes}` has one value only, so it cannot differ", "must differ"
+        reason = (
+            "under `each` every named attribute differs, so no pair exists and the property would hold of any model"
+            if mode == "each"
+            else "no two individuals differ in it, so naming it says nothing"
+        )
+        remedy = "give the attribute its other values in the domain, or do not name it here"
+    else:
+        many = f"{left} values" if "," not in attributes else f"{left} combinations of values"
+        title, detail = f"`{attributes}` has {many}, so {people} individuals cannot all differ in it", "each two differ"
+        reason = "nobody is compared, so the property would hold of any model"
+        remedy = "compare fewer individuals, or differ in an attribute with more values"
     return Diagnostic(
         code="E0410",
-        title=f"`{attribute}` has one value only, so it cannot differ",
-        primary=Label(span, "must differ"),
+        title=title,
+        primary=Label(span, detail),
         secondary=(Label(declared, "declared with one value"),) if declared else (),
         why=reason,
-        help="give the attribute its other values in the domain, or do not name it here",
+        help=remedy,
     )
 
 
