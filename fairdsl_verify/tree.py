@@ -76,8 +76,7 @@ class Checker:
         found, around = [], self.question.around(box)
         for number, before in enumerate(admitted):
             if before == MAYBE:
-                here = self._assigned(around, number)
-                before = min(self.question.where.truth(here), self.question.target.truth(here))
+                before = self._asked(self._assigned(around, number))
             found.append(before)
         if self.question.loose:
             found = [
@@ -85,6 +84,10 @@ class Checker:
                 for one, value in enumerate(found)
             ]
         return Node(box, tuple(found), known)
+
+    def _asked(self, box: Box) -> int:
+        """Whether all, some or none of a box may be asked about."""
+        return min(self.question.where.truth(box), self.question.target.truth(box))
 
     def _assigned(self, box: Box, number: int) -> Box:
         """The part of a box with an assignment of what differs."""
@@ -245,15 +248,18 @@ class Checker:
         cells = [self.net.cells(known, place, box[place]) for place in self.shared]
         if prod(map(len, cells)) * len(only) > MOST_EVALUATED:
             reject("a leaf is evaluated that has too many individuals")
-        point = [0] * len(box)
+        point, alike = [0] * len(box), list(box)
         for count, unit in enumerate(product(*cells)):
-            for place, (position, _) in zip(self.shared, unit, strict=True):
+            for place, (position, size) in zip(self.shared, unit, strict=True):
                 point[place] = position
+                alike[place] = position, position + size - (not self.question.attributes[place].real)
             mass = prod(size for _, size in unit)
             for number in only:
                 for place, position in zip(self.question.differ, self.assignments[number], strict=True):
                     point[place] = position
-                yield count, mass, self.net.high(known, point)
+                # Around a box there may be some whom nobody asks about.
+                if not self.question.loose or self._asked(self._assigned(tuple(alike), number)) != NO:
+                    yield count, mass, self.net.high(known, point)
 
 
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, product
 from operator import mul
 
 from fairdsl.clock import Deadline
@@ -29,6 +29,9 @@ _EVALUATED = min(64, MOST_EVALUATED)
 
 #: How deep tests are looked for below what a box has left of a tree.
 _LEVELS = 3
+
+#: Assignments of what differs that are tried with each other to find two who are compared.
+_RELATED = 8
 
 #: Boxes that are looked at to find two who are compared.
 _LOOKED_AT = 2000
@@ -86,6 +89,8 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
             with suppress(RejectedError):  # by a condition on the two
                 if checker.compares(points):
                     return points
+        if checker.question.loose and (found := _related(checker, node)):
+            return found
         cut = _by_condition(checker, node) if MAYBE in node.admitted else None
         if checker.question.loose:
             cut = cut or _by_pair(checker, node)
@@ -111,9 +116,32 @@ def _by_pair(checker: Checker, node: Node) -> tuple[int, int] | None:
     return next(filter(None, (_middle(checker, node, place) for place in wide)), None)
 
 
+def _related(checker: Checker, node: Node) -> list[list[int]]:
+    """Two who are compared, of relaxed questions: somebody at a corner of the box and somebody at one around it."""
+    question, around = checker.question, checker.question.around(node.box)
+    numbers = range(min(_RELATED, len(checker.assignments)))
+    for corner in (0, 1):
+        one = [ends[corner] for ends in node.box]
+        for moved in product(*(sorted({one[place], *around[place]}) for place in question.relax)):
+            other = one.copy()
+            for place, at in zip(question.relax, moved, strict=True):
+                other[place] = at
+            for mine, theirs in product(numbers, repeat=2):
+                points = [_placed(checker, one, mine), _placed(checker, other, theirs)]
+                with suppress(RejectedError):
+                    if checker.compares(points):
+                        return points
+    return []
+
+
 def _point(checker: Checker, node: Node, number: int) -> list[int]:
     """The first individual of a box with an assignment of what differs."""
-    point = [low for low, _ in node.box]
+    return _placed(checker, [low for low, _ in node.box], number)
+
+
+def _placed(checker: Checker, individual: Sequence[int], number: int) -> list[int]:
+    """An individual with an assignment of what differs."""
+    point = list(individual)
     for place, position in zip(checker.question.differ, checker.assignments[number], strict=True):
         point[place] = position
     return point

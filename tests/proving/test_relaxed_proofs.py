@@ -134,7 +134,7 @@ def test_hundreds_of_demands(tmp_path: Path) -> None:
     found = [tried(tmp_path / str(seed), seed) for seed in range(4, 200)]
     true, proved = (sum(each[place] for each in found) for place in (0, 1))
     print(true, proved)
-    assert proved >= true / 2 > 100  # who is around a box, and asked about by nobody, has to be decided alike as well
+    assert proved >= true * 9 / 10 > 100
 
 
 FAULTS: dict[str, tuple[object, str, object]] = {
