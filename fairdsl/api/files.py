@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import fspath
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from fairdsl.api.paths import AnyPath, Names, Numbers, by_name, names_of, numbers, path_of
@@ -215,7 +215,7 @@ def solve(
 
 def recover(
     *paths: AnyPath,
-    answers: Sequence[AnyPath] = (),
+    answers: AnyPath | Sequence[AnyPath] = (),
     spec: AnyPath | None = None,
     models: Mapping[str, AnyPath] | None = None,
     let: Numbers | None = None,
@@ -229,7 +229,7 @@ def recover(
 
     Args:
         paths: the folder of solver files; or interval jobs and results, or folders with them.
-        answers: files with solvers' outputs, instead of those in the folder.
+        answers: a file with solvers' outputs, or several, instead of those in the folder.
         spec: the spec that the solver files were written from, where it is not where it was.
         models: files that replaced the spec's when the solver files were written, by model name.
         let: the same of numbers of the spec's parameters.
@@ -251,10 +251,11 @@ def recover(
     from fairdsl.clock import Deadline, phase
     from fairdsl.solver_files.recover import recover_files
 
+    files = [answers] if isinstance(answers, str | PathLike) else answers
     with phase("reading the answers", Deadline.after(timeout)):
         return recover_files(
             [Path(fspath(path)) for path in paths],
-            answers=[Path(fspath(path)) for path in answers],
+            answers=[Path(fspath(path)) for path in files],
             spec=None if spec is None else path_of(spec, "the spec"),
             models=by_name(models),
             let=numbers(let),

@@ -23,7 +23,7 @@ def sensitivity(
     spec: AnyPath,
     *,
     strengths: Sequence[float | Fraction | str] = (),
-    kinds: Sequence[Kind | str] = (),
+    kinds: Kind | str | Sequence[Kind | str] = (),
     groups: Sequence[Mapping[str, Any]] = (),
     properties: Names | None = None,
     models: Mapping[str, AnyPath] | None = None,
@@ -72,11 +72,12 @@ def sensitivity(
     from fairdsl.planting import Kind, Plan, sensitivity_spec
 
     share, plan = Share(above=True), Plan()
+    several = (kinds,) if isinstance(kinds, Kind | str) else kinds
     return sensitivity_spec(
         fspath(spec),
         Plan(
             strengths=tuple(share.read(each) for each in strengths) or plan.strengths,
-            kinds=tuple(Kind(each) for each in kinds) or plan.kinds,
+            kinds=tuple(Kind(each) for each in several) or plan.kinds,
             groups=tuple(groups),
         ),
         models=by_name(models),

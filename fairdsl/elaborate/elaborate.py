@@ -105,7 +105,7 @@ def load_models(
             tell_binding(model, checked.declaration, checked.domain, reporter)
             models[name] = model
         except DiagnosticError as error:
-            reporter.extend(error.diagnostics)
+            reporter.extend(errors.with_own_label(found, spec.labels) for found in error.diagnostics)
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     return models, tuple(reporter)

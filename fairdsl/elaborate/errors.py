@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.surface import said
 from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
+#: The code of inputs of a file that nothing fills.
+_NOT_BOUND = "E0509"
 #: Names that a sentence lists.
 _LISTED = 4
 #: Rows of a table that a finding shows, and features of a `reads` that it writes out.
@@ -56,6 +59,15 @@ def data_of_nothing(name: str, readers: Sequence[str], *, declared: bool) -> Dia
         if listing
         else f"leave out `{option.split('=')[0].split()[0]}`: no distribution of this spec is made from a file",
     )
+
+
+def with_own_label(found: Diagnostic, labels: Iterable[str]) -> Diagnostic:
+    """A finding about inputs that nothing fills (E0509), with what to do where one of them is a label of the spec."""
+    text = "" if found.primary is None else found.primary.text
+    own = next((label for label in labels if f"`{label}`" in text), None) if found.code == _NOT_BOUND else None
+    if own is None:
+        return found
+    return replace(found, help=f"train the model without it: it reads its own label `{own}`")
 
 
 def no_single_score(model: str, has: str, span: Span) -> Diagnostic:
