@@ -33,6 +33,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     partition: int | None = None,
     first: int | None = None,
     seed: int = Compile.seed,
+    instance_timeout: int = Compile.instance_timeout,
     properties: Names | None = None,
     options: Given | None = None,
     timeout: float | None = None,
@@ -49,6 +50,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         partition: cut attributes of more than so many values into chunks, and write files for each part.
         first: write only so many partitions, in the order that the seed determines.
         seed: random seed of that order.
+        instance_timeout: seconds that `instances.csv` of VNN-LIB files gives a verifier for each.
         properties: names of the properties to write; all by default.
         options: what is set for the backend that writes the files, as ``{"ssat": {"groups": "learn"}}``; all options
             are listed in docs/options.md.
@@ -66,7 +68,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     from fairdsl.solver_files.questions import Partitioning
     from fairdsl.solver_files.write import compile_spec
 
-    own = Compile.naming({"partition": partition, "first": first, "seed": seed})
+    own = Compile.naming({"partition": partition, "first": first, "seed": seed, "instance_timeout": instance_timeout})
     cut = None if own.partition is None else Partitioning(size=own.partition, first=own.first, seed=own.seed)
     given = options_of(Run(seed=own.seed), options, sections())
     with phase("writing solver files", Deadline.after(timeout)):
@@ -80,6 +82,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
             data=by_name(data),
             options=given,
             properties=names_of(properties),
+            instance_timeout=own.instance_timeout,
         )
 
 

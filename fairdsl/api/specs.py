@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from fairdsl.report.findings import Findings
     from fairdsl.report.listener import Listener
     from fairdsl.report.model import Report
+    from fairdsl.second_opinions import Solver
     from fairdsl.semantics import CheckedSpec
 
 __all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans", "refused_early"]
+
+#: Seconds for second opinions where no limit is set.
+_SECOND_OPINIONS = 60.0
 
 
 def check(
@@ -45,6 +49,8 @@ def check(
     cross_check: bool = False,
     properties: Names | None = None,
     options: Given | None = None,
+    also: Names | None = None,
+    bundles: AnyPath = "contradictions",
     observer: Observer | None = None,
     listener: Listener | None = None,
 ) -> Report:
@@ -73,6 +79,9 @@ def check(
         properties: names of the properties to check; all by default.
         options: what is set for single backends, by section and name, as ``{"smt": {"trust_milp": True}}``; all of
             them are listed in docs/options.md.
+        also: solvers of others to ask afterwards, for as long again as ``timeout``, or 60 seconds: `cvc5`, `marabou`,
+            `pyganak` and others, or templates `NAME=COMMAND {file}`; see docs/solver-files.md.
+        bundles: where a folder is left for each verdict that one of them contradicts.
         observer: hears of progress.
         listener: hears of each property as soon as all its demands have verdicts, the cheap ones first.
 
@@ -82,6 +91,7 @@ def check(
     Raises:
         SpecError: the spec, or a file that it names, has mistakes; an option has another name, or does not take
             its value.
+        ValueError: `also` names a solver that nobody knows, or a template that cannot be read.
     """
     from fairdsl.backends.contract import Budget, Silent
     from fairdsl.pipeline import verify
@@ -91,7 +101,15 @@ def check(
         timeout=timeout, effort=effort, seed=seed, jobs=jobs, memory=memory, backend=backend, cross_check=cross_check
     )
     budget = Budget.under(options_of(run, options, sections()))
+    named = names_of(also)
+    solvers: tuple[Solver, ...] = ()
+    if named:
+        from fairdsl.second_opinions import solvers_of
+
+        solvers = solvers_of(named)
     what = given(spec, models, data, callables)
+    if solvers and what.callables:
+        raise ValueError("`also` asks solvers that read files, and a Python function is none: leave out one of them")
     with what.held():
         held = held_against_estimators(what, numbers(let)) if what.estimators else ()
         report = verify(
@@ -105,6 +123,20 @@ def check(
             observer=observer or Silent(),
             listener=listener,
         )
+        if solvers and report.ended is None:
+            from fairdsl.second_opinions import with_opinions
+
+            report = with_opinions(
+                report,
+                solvers,
+                named,
+                models=what.models,
+                let=numbers(let),
+                data=what.data,
+                seconds=run.limit if timeout is not None else _SECOND_OPINIONS,
+                bundles=fspath(bundles),
+                observer=observer or Silent(),
+            )
     # Holding the estimators against their files reads the spec again, and finds the same in it.
     return replace(report, diagnostics=tuple(dict.fromkeys((*report.diagnostics, *held)))) if held else report
 

@@ -118,6 +118,13 @@ class Encoding(ABC):
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """The files; ``asked`` is for those that say what they are about."""
 
+    def beside(self, files: Mapping[str, Mapping[str, Any]], seconds: int) -> Mapping[str, bytes]:
+        """What else lies in a folder of these files, for programs that run solvers on all of them; by itself nothing.
+
+        ``files`` are the files by name, and what the manifest says of each; a solver has so many ``seconds`` for one.
+        """
+        return {}
+
     @abstractmethod
     def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """Answer one file with a solver of ours. DiagnosticError for a file that is none of this format, or damaged."""
@@ -176,6 +183,11 @@ class OutsideEncoding(Encoding):
         """Their files."""
         with self._brought.named_when_it_fails():
             return self._theirs.lower(problem, asked)
+
+    def beside(self, files: Mapping[str, Mapping[str, Any]], seconds: int) -> Mapping[str, bytes]:
+        """What they write."""
+        with self._brought.named_when_it_fails():
+            return self._theirs.beside(files, seconds)
 
     def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """By their solver."""

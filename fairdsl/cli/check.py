@@ -44,6 +44,18 @@ __all__ = ["command"]
 _PROVING = 60.0
 
 
+def _solvers(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts, which name solvers."""
+    if texts:
+        from fairdsl.second_opinions import solvers_of
+
+        try:
+            solvers_of(texts)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return texts
+
+
 @click.command(
     "check",
     cls=WithSettings,
@@ -87,6 +99,22 @@ _PROVING = 60.0
     hidden=True,
     help="With --proof: exit with 3 where something holds, or was measured, that no checked proof shows.",
 )
+@click.option(
+    "--also",
+    multiple=True,
+    metavar="SOLVERS",
+    callback=_solvers,
+    hidden=True,
+    help="Afterwards ask these for second opinions, in the seconds of --timeout, or 60: cvc5, marabou, pyganak, .. or "
+    "`NAME=COMMAND {file}` (repeatable; docs/solver-files.md).",
+)
+@click.option(
+    "--bundles",
+    metavar="DIR",
+    default="contradictions",
+    hidden=True,
+    help="Where second opinions that contradict a verdict leave what shows it.  [default: contradictions]",
+)
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
 @click.pass_context
 def command(
@@ -106,11 +134,13 @@ def command(
     cache: bool,
     proof: str | None,
     require_proof: bool,
+    also: tuple[str, ...],
+    bundles: str,
     explain_plan: bool,
     **run: Any,
 ) -> None:
     """Verify every property of SPEC and report the verdicts."""
-    about_verdicts = {"--report": reports, "--card": card, "--fail-on": gate.written, "--proof": proof}
+    about_verdicts = {"--report": reports, "--card": card, "--fail-on": gate.written, "--proof": proof, "--also": also}
     _refuse(about_verdicts if explain_plan else {}, no_proof=require_proof and proof is None)
     by_flag = () if partition_size is None else (f"partition.size={partition_size}",)
     if explain_plan:
@@ -133,7 +163,7 @@ def command(
     with unbroken(), watching() as observer:
         verdicts, said_after = Verdicts(observer), None
         given = split_settings((*by_flag, *settings))
-        kept = Kept.of(spec, models, data, properties, run) if cache and not (given or let) else NOT_KEPT
+        kept = Kept.of(spec, models, data, properties, run) if cache and not (given or let or also) else NOT_KEPT
         report = kept.recall()
         try:
             if report is None:
@@ -145,8 +175,11 @@ def command(
                         data=data,
                         properties=properties or None,
                         options=given,
+                        also=also,
+                        bundles=bundles,
                         observer=observer,
-                        listener=verdicts if printer.as_it_comes else None,
+                        # Second opinions stand beside the verdicts, so these wait for them.
+                        listener=verdicts if printer.as_it_comes and not also else None,
                         **run,
                     )
                 kept.remember(report)

@@ -94,7 +94,7 @@ class Search(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Compile(Section):
-    """Which partitions `fairdsl compile` writes (docs/solver-files.md)."""
+    """Which partitions `fairdsl compile` writes, and for how long others solve them (docs/solver-files.md)."""
 
     section: ClassVar[str] = "compile"
 
@@ -109,6 +109,9 @@ class Compile(Section):
         None, "Write only so many partitions, drawn by the seed.", Whole(1), unset="", flag="--first"
     )
     seed: int = option(0, "Random seed of the order of partitions.", Whole(0), flag="--seed")
+    instance_timeout: int = option(
+        60, "Time limit in seconds of each instance that a list of them names.", Whole(1), flag="--instance-timeout"
+    )
 
     def inconsistent(self) -> tuple[Diagnostic, ...]:
         """A number of partitions where there are none."""

@@ -1,6 +1,6 @@
 """Planning: what a problem needs, who offers to answer it, in which order they are asked."""
 
-from fairdsl.plan.cross_check import cross_checked
+from fairdsl.plan.cross_check import cross_checked, opinion_in_words
 from fairdsl.plan.execute import Work, execute, prepare
 from fairdsl.plan.negotiate import Plan, Stage, negotiate, plan_of
 from fairdsl.plan.shared import Shared, in_turn, shared
@@ -14,6 +14,7 @@ __all__ = [
     "execute",
     "in_turn",
     "negotiate",
+    "opinion_in_words",
     "plan_of",
     "prepare",
     "shared",

@@ -31,7 +31,7 @@ from fairdsl.verdict import (
     Violated,
 )
 
-__all__ = ["cross_checked"]
+__all__ = ["cross_checked", "opinion_in_words"]
 
 _Interval = tuple[Fraction, Fraction]
 
@@ -50,11 +50,11 @@ def cross_checked(plan: Plan, problem: Problem, budget: Budget, observer: Observ
         against = contradiction(verdict, second)
         if against is not None:
             return contradicted(verdict.evidence, name, against)
-        verdict = _noted(verdict, f"cross-checked: `{name}` {_opinion(verdict, second)}")
+        verdict = _noted(verdict, f"cross-checked: `{name}` {opinion_in_words(verdict, second)}")
     return verdict if plan.others else _noted(verdict, "cross-checked: nobody else can decide it")
 
 
-def _opinion(verdict: Verdict, second: Verdict) -> str:
+def opinion_in_words(verdict: Verdict, second: Verdict) -> str:
     """What a second verdict that contradicts nothing adds."""
     match verdict, second:
         case Value(), Value():

@@ -31,6 +31,8 @@ class Asked:
     backend: str | None = None
     #: Whether other backends were asked, too.
     cross_check: bool = False
+    #: The solvers of others that were asked for second opinions, as they were named.
+    also: tuple[str, ...] = ()
     #: The properties that were asked for, where they are not all of the spec's.
     properties: tuple[str, ...] = ()
     #: Files that replaced those of the spec's models, by name.
@@ -53,6 +55,7 @@ class Asked:
         words += [word for name, path in self.data for word in ("--data", f"{name}={path}")]
         words += ["--backend", self.backend] if self.backend else []
         words += ["--cross-check"] if self.cross_check else []
+        words += [word for text in self.also for word in ("--also", text)]
         words += [word for path, value in self.settings for word in ("--set", f"{path}={value}")]
         words += ["--seed", str(seed)]
         words += ["--timeout", f"{self.timeout:g}"] if self.timeout is not None else []

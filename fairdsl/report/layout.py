@@ -13,6 +13,7 @@ from fairdsl.report.breaches import breach_blocks
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.group_table import group_lines, group_table, left_out, required_rate, same_table
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
+from fairdsl.report.opinion import Stand
 from fairdsl.report.people import EdgesFrom, ListedAttribute, ListedDomain
 from fairdsl.report.row_lines import row_lines
 from fairdsl.report.sentences import plain
@@ -249,6 +250,7 @@ def _because(demand: DemandReport) -> Iterator[Block]:
         yield Note("median", (f"{middle} is the median of the scores of all rows",))
     if said := rests_on(demand):
         yield Note("rests on", (said,))
+    yield from _opinions(demand)
     if demand.proof is not None:
         yield Note("proof", (demand.proof.in_words(),))
     if demand.coverage is not None:
@@ -263,6 +265,16 @@ def _because(demand: DemandReport) -> Iterator[Block]:
         yield from _notes(people_lines(demand.shares, demand.of_fair_share))
     if demand.refusals:
         yield Findings(demand.refusals)
+
+
+def _opinions(demand: DemandReport) -> Iterator[Note]:
+    """Those that contradict, then the others; who agrees stands in the evidence."""
+    against = tuple(one.in_words() for one in demand.opinions if one.stand is Stand.CONTRADICTS)
+    if against:
+        yield Note("against", against)
+    others = tuple(one.in_words() for one in demand.opinions if one.stand not in (Stand.CONTRADICTS, Stand.AGREES))
+    if others:
+        yield Note("also", others)
 
 
 def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:

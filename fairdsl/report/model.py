@@ -13,18 +13,17 @@ from typing import ClassVar
 from fairdsl.clock import is_out_of_time
 from fairdsl.codec import Document
 from fairdsl.diagnostics import DISK_FAILED, Diagnostic, Severity
-from fairdsl.ir.agreement import Agreement
-from fairdsl.ir.binding import Binding
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.parameter import InForce
 from fairdsl.ir.preset import FromPreset
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.ir.reading import Reading
 from fairdsl.prelude import comparison_of
 from fairdsl.report.asked import Asked
 from fairdsl.report.exit_code import ExitCode
+from fairdsl.report.files import HashedFile, Recovered, SpecFile
 from fairdsl.report.frames import Tabled
 from fairdsl.report.judging import Judged, estimated_with, judged_demand
+from fairdsl.report.opinion import Opinion, Stand
 from fairdsl.report.people import ListedDomain, ListedPopulation
 from fairdsl.report.proof import ProofFile
 from fairdsl.report.ran import Ran
@@ -89,6 +88,8 @@ class DemandReport:
     seconds: float = 0.0
     #: The proof that was written of it, and what the checker made of that; None where there is none.
     proof: ProofFile | None = None
+    #: What solvers of others said to it, where they were asked.
+    opinions: tuple[Opinion, ...] = ()
     #: Where the spec writes it.
     span: Span | None = field(default=None, repr=False)
     _judged: Judged = field(init=False, repr=False, compare=False)
@@ -227,6 +228,11 @@ class DemandReport:
         return self.basis is not None and self.basis.word is Word.FILES
 
     @property
+    def contradicted(self) -> bool:
+        """Whether a second opinion and the verdict cannot both be true."""
+        return any(one.stand is Stand.CONTRADICTS for one in self.opinions)
+
+    @property
     def interrupted(self) -> bool:
         """Whether the user ended it before it was done."""
         return self.reason is Reason.INTERRUPTED or (
@@ -292,50 +298,6 @@ class PropertyReport:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HashedFile:
-    """A file that the verdicts are about."""
-
-    #: What the spec calls it.
-    name: str
-    #: Where it lies; None for a model that is written in the spec itself, and for a Python function.
-    path: str | None
-    #: The digest of its bytes; None where there is no file, or it cannot be read.
-    sha256: str | None
-    #: Whether the model is a Python function.
-    function: bool = False
-    #: How a model's file is connected with the spec.
-    binding: Binding | None = None
-    #: What came of holding the model against recorded decisions.
-    agreement: Agreement | None = None
-    #: How far what was read of a model's file was held against the file.
-    reading: Reading | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpecFile:
-    """The spec."""
-
-    #: Where it lies.
-    path: str
-    #: The digest of its bytes; None where it was not read.
-    sha256: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recovered:
-    """Where the answers of a report come from, or its demands: files that somebody else may have written."""
-
-    #: The folder, or the file that states the demand.
-    folder: str
-    #: Whether the spec was named; otherwise the folder says which one it is about.
-    spec_named: bool
-    #: The properties that its files are about, where they are not all of the spec's.
-    properties: tuple[str, ...] = ()
-    #: Whether this run computed the answers, and only the demand and all names are the file's claim.
-    computed: bool = False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report(Tabled, Shown, Document):
     """Everything that one run of ``check`` found out."""
@@ -380,7 +342,7 @@ class Report(Tabled, Shown, Document):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Errors in the spec first; an interrupt; then violated, refused, unknown or vacuous, and otherwise success."""
+        """Errors in the spec first; an interrupt; a contradiction; then violated, refused, unknown or vacuous."""
         judgements = {item.judgement for item in self.properties}
         if any(finding.code == DISK_FAILED for finding in self.diagnostics):
             return ExitCode.DISK
@@ -390,6 +352,8 @@ class Report(Tabled, Shown, Document):
             return _ENDED[self.ended]
         if self.ended is not None or any(demand.interrupted for item in self.properties for demand in item.demands):
             return ExitCode.INTERRUPTED
+        if any(demand.contradicted for item in self.properties for demand in item.demands):
+            return ExitCode.CONTRADICTED
         if Judgement.VIOLATED in judgements:
             return ExitCode.VIOLATED
         if Judgement.REFUSED in judgements:

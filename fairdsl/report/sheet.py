@@ -12,11 +12,11 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.binding import Binding
+from fairdsl.report.exit_code import EXIT
 from fairdsl.report.model import ExitCode
 from fairdsl.report.people import ListedAttribute, ListedDomain, ListedPopulation
 from fairdsl.report.standing import Standing
 from fairdsl.report.tables import Table
-from fairdsl.report.words import EXIT
 from fairdsl.source import Span
 from fairdsl.verdict import Judgement, Region
 

@@ -13,7 +13,7 @@ from fairdsl.ir.numbers import Towards, nearest, shown
 from fairdsl.ir.question import metric_words
 from fairdsl.ir.reading import Reading
 from fairdsl.prelude import SHARES
-from fairdsl.report.model import DemandReport, ExitCode
+from fairdsl.report.model import DemandReport
 from fairdsl.report.people import ListedAttribute
 from fairdsl.verdict import (
     Arithmetic,
@@ -34,7 +34,6 @@ from fairdsl.verdict import (
 from fairdsl.verdict.claims import in_words
 
 __all__ = [
-    "EXIT",
     "REASONS",
     "amounts",
     "asked",
@@ -87,18 +86,6 @@ REASONS = {
 _EXTERNAL = {
     Reason.TIMEOUT: "the solver's time ran out; more of it may decide it",
     Reason.MEMORY_OUT: "the solver's memory ran out",
-}
-
-EXIT = {
-    ExitCode.HOLDS: "nothing that is required is violated, unknown or refused",
-    ExitCode.VIOLATED: "some property is violated",
-    ExitCode.REFUSED: "the spec has errors or some property is refused",
-    ExitCode.UNKNOWN: "no property is violated, some are unknown or about nobody",
-    ExitCode.OUR_BUG: "a mistake in fairdsl",
-    ExitCode.DISK: "the disk is full or fails",
-    ExitCode.MEMORY: "there was not enough memory; the verdicts are what was known by then",
-    ExitCode.INTERRUPTED: "interrupted; the verdicts are what was known by then",
-    ExitCode.TERMINATED: "terminated; the verdicts are what was known by then",
 }
 
 

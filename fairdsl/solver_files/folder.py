@@ -63,16 +63,18 @@ class Folder:
                 write_file(self._partial / name, content)
             self.files[name] = {**lowered.described.get(name, {}), "sha256": digest}
 
-    def publish(self, manifest: bytes) -> None:
+    def publish(self, manifest: bytes, beside: Mapping[str, bytes]) -> None:
         """Put all files where they belong, the manifest last. Those of an earlier run that none is about any more go,
-        unless they were changed; if they have answers nothing is done: nobody could read these any more.
+        unless they were changed; if they have answers nothing is done: nobody could read these any more. What stands
+        ``beside`` the files asks nothing, and the manifest does not speak of it.
         """
         stale = [name for name in self._before if name not in self.files]
         for name in stale:
             self._keep_apart(name, None)
         with _writing(self.path):
-            write_file(self._partial / MANIFEST, manifest)
-            for name in (*self.files, MANIFEST):
+            for name, content in {**beside, MANIFEST: manifest}.items():
+                write_file(self._partial / name, content)
+            for name in (*self.files, *beside, MANIFEST):
                 (self._partial / name).replace(self.path / name)
             for name in stale:
                 earlier = self.path / name

@@ -68,11 +68,13 @@ def compile_spec(
     data: Mapping[str, str] | None = None,
     options: Options | None = None,
     properties: Sequence[str] = (),
+    instance_timeout: int = 60,
 ) -> Compiled:
     """Write every question that ``form`` expresses into ``directory``, in place of an earlier run's files.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name. ``options`` are those of
-    backends; only the ``properties`` are asked, where some are named. Raises DiagnosticError for mistakes in the spec,
+    backends; only the ``properties`` are asked, where some are named; ``instance_timeout`` is for lists of instances.
+    Raises DiagnosticError for mistakes in the spec,
     its files or the names of format and properties, for a ``partitioning`` of files that have none, and for options
     that such files do not depend on.
     """
@@ -103,11 +105,12 @@ def compile_spec(
             files=folder.files,
             refused=tuple(refusal(item, why) for item, why in derivation.refused),
         )
-        folder.publish(manifest.to_json().encode())
+        beside = encoding.beside(folder.files, instance_timeout)
+        folder.publish(manifest.to_json().encode(), beside)
     return Compiled(
         format=form,
         manifest=folder.path / MANIFEST,
-        files=tuple(folder.path / name for name in folder.files),
+        files=tuple(folder.path / name for name in (*folder.files, *beside)),
         questions=tuple(
             CompiledQuestion(
                 property=question.property,

@@ -20,6 +20,7 @@ from tests.modules import PACKAGE, files, nodes_of
 OWNERS = {
     "fairdsl_verify": ("proving",),
     "click": ("cli",),
+    "cvc5": ("second_opinions",),
     "distributed": ("backends/intervals",),
     "h5py": ("models/keras_files",),
     "highspy": ("backends/smt",),

@@ -358,3 +358,16 @@ def test_partitions_share_their_networks() -> None:
     networks = [{name for name in files if name.endswith(".onnx")} for files in names]
     assert len(networks) == 3
     assert len(set.union(*networks)) == len(networks[0])
+
+
+def test_instances_are_listed_as_competitions_have_them() -> None:
+    lowered = lowered_by(small_problem())
+    described = {name: {**lowered.described[name], "sha256": ""} for name in lowered.files}
+    ((name, content),) = VnnLib().beside(described, 7).items()
+    rows = [line.split(",") for line in content.decode().splitlines()]
+    assert name == "instances.csv"
+    assert rows
+    assert {query for _, query, _ in rows} == {each for each in lowered.files if ".case" in each}
+    assert all(network.endswith(".onnx") and network in lowered.files for network, _, _ in rows)
+    assert all(network in lowered.files[query].decode() for network, query, _ in rows)
+    assert {seconds for *_, seconds in rows} == {"7"}

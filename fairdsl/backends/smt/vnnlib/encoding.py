@@ -88,6 +88,11 @@ class VnnLib(PairEncoding):
         settled_by = ((pair,), split) if pair is not None else ((),)
         return Lowered(files=writing.files, settled_by=settled_by, described=writing.described)
 
+    def beside(self, files: Mapping[str, Mapping[str, Any]], seconds: int) -> Mapping[str, bytes]:
+        """``instances.csv`` as VNN-COMP has it: of each file of version 1.0 the network, the file and the seconds."""
+        rows = [f"{about['network']},{name},{seconds}\n" for name, about in files.items() if about["role"] == "case"]
+        return {"instances.csv": "".join(rows).encode()} if rows else {}
+
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on: files that admit more than the question."""
         return Evidence(
@@ -161,10 +166,12 @@ class _Writing:
         network = self._network(product.chain, inputs)
         name = f"{self._problem.name}.case{number}.{self._extension}"
         self.files[name] = case_text(self._problem, case, product, network, self._part).encode()
+        constant = all(column.low is not None and column.low == column.high for column in product.columns)
         self.described[name] = {
             "role": "case",
             "version": "1.0",
             "network": network,
+            **({"constant": True} if constant else {}),
             "case": case.title,
             "fixed": {
                 who: {

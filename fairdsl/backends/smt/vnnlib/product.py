@@ -120,7 +120,10 @@ class _Builder:
         """The columns of one attribute."""
         own, other = self._sets["a"][index], self._sets["b"][index]
         pair = pair_of(self._problem)
-        if index in pair.differ and own.count == other.count == 1:
+        alone = own.count == other.count == 1
+        # What the question itself fixes: a partition's one value stays an input, so that all have one network.
+        settled = index not in self._relaxed and self._ends[index].count == 1
+        if alone and (index in pair.differ or settled):
             for who, values in (("a", own), ("b", other)):
                 assert values.low is not None
                 self._fixed[who, index] = values.low
