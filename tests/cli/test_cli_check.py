@@ -113,6 +113,8 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
             "ssat": {"solver": "a=b"},
         },
         "cross_check": True,
+        "also": (),
+        "bundles": "contradictions",
     }
 
 
