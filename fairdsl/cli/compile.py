@@ -107,7 +107,7 @@ def command(
 def _print(compiled: Compiled, directory: str) -> None:
     """The files, or how many partitions have some; what is not among them on standard error."""
     cut = [question for question in compiled.questions if question.partitions is not None]
-    for path in () if cut else compiled.files:
+    for path in () if cut else (*compiled.files, *compiled.lists):
         click.echo(path)
     for question in cut:
         assert question.partitions is not None

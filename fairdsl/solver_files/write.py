@@ -55,6 +55,8 @@ class Compiled(Document):
     left_out: tuple[str, ...]
     #: The requirements that the format cannot express.
     diagnostics: tuple[Diagnostic, ...]
+    #: Lists of the files, for programs that run solvers on all of them.
+    lists: tuple[Path, ...] = ()
 
 
 def compile_spec(
@@ -110,7 +112,8 @@ def compile_spec(
     return Compiled(
         format=form,
         manifest=folder.path / MANIFEST,
-        files=tuple(folder.path / name for name in (*folder.files, *beside)),
+        files=tuple(folder.path / name for name in folder.files),
+        lists=tuple(folder.path / name for name in beside),
         questions=tuple(
             CompiledQuestion(
                 property=question.property,
