@@ -80,7 +80,6 @@ def command(
     printer: Printer,
 ) -> None:
     """Write the properties of SPEC as solver files, with a manifest that names them.
-
     `fairdsl recover DIR` turns the answers to them into a report.
     """
     with printer.failing(ctx):

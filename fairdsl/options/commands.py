@@ -109,9 +109,7 @@ class Compile(Section):
         None, "Write only so many partitions, drawn by the seed.", Whole(1), unset="", flag="--first"
     )
     seed: int = option(0, "Random seed of the order of partitions.", Whole(0), flag="--seed")
-    instance_timeout: int = option(
-        60, "Time limit in seconds of each instance that a list of them names.", Whole(1), flag="--instance-timeout"
-    )
+    instance_timeout: int = option(60, "Seconds for each file in a list.", Whole(1), flag="--limit")
 
     def inconsistent(self) -> tuple[Diagnostic, ...]:
         """A number of partitions where there are none."""

@@ -101,7 +101,7 @@ def _by_template(text: str) -> Solver:
         raise ValueError(f"the command of `{match['name']}` cannot be read: {str(error).lower()}") from error
     foreign = set(re.findall(r"\{\w*\}", match["command"])) - {"{file}", "{network}", "{seconds}"}
     if "{file}" not in match["command"] or foreign:
-        what = f"`{min(foreign)}` stands for nothing" if foreign else "it has no `{file}`"
+        what = f"`{min(foreign)}` means nothing" if foreign else "it has no `{file}`"
         raise ValueError(
             f"in the command of `{match['name']}` {what}; it may have {{file}}, {{network}} and {{seconds}}"
         )

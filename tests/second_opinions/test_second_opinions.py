@@ -212,8 +212,8 @@ def test_the_command_prints_them_and_ends_with_its_own_code(spec: Path) -> None:
     [
         ("nobody", "not a solver that is known"),
         ("x=prog", "not a solver that is known"),
-        ("x=prog {place}", "has no `{file}`|stands for nothing"),
-        ("x=prog {file} {place}", "stands for nothing"),
+        ("x=prog {place}", "has no `{file}`|means nothing"),
+        ("x=prog {file} {place}", "means nothing"),
         ("x:latex=prog {file}", "not a solver"),
         ("x='prog {file}", "cannot be read"),
         ("cvc5,cvc5", "named twice"),
