@@ -127,7 +127,7 @@ def test_exit_codes_and_their_precedence() -> None:
     assert _report(unknown, refused, holds).exit_code is ExitCode.REFUSED
     assert _report(unknown, refused, violated).exit_code is ExitCode.VIOLATED
     assert _report(violated, errors=True).exit_code is ExitCode.REFUSED
-    assert [code.value for code in ExitCode] == [0, 1, 2, 3, 70, 74, 75, 130, 143]
+    assert [code.value for code in ExitCode] == [0, 1, 2, 3, 4, 70, 74, 75, 130, 143]
 
 
 def test_a_property_joins_its_demands() -> None:
