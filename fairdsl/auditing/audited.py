@@ -27,7 +27,7 @@ __all__ = ["Audited", "Subgroup", "worst_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgroup:
-    """Of all subgroups the one that is treated worst by one rate, and how sure that is.
+    """Of all subgroups the one that is treated worst by one rate, and with which confidence.
 
     The intervals of all subgroups contain their rates at once, with the audit's confidence, so the one that was picked
     because it looks worst is not overstated.

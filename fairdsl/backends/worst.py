@@ -44,7 +44,7 @@ class Worst:
     def meet(self, a: Point, b: Point) -> tuple[Fraction, Fraction] | None:
         """The least and the greatest gap that the scores of two may have; None where they are not compared."""
         asked = self.problem.of_pairs
-        assert isinstance(asked.question, Pair), "how far the worst two are apart is asked of pairs"
+        assert isinstance(asked.question, Pair), "the largest score gap is asked of pairs"
         if admissible(asked.question, asked.domain, a, b, asked.model) is not None:
             return None
         self.somebody = True

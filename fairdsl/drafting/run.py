@@ -63,7 +63,7 @@ class Drafted(Document):
     left_out: tuple[LeftOut, ...]
     #: Which value of the label counts as positive, and why; None without a label.
     outcome: str | None
-    #: How the model reads the columns, and how sure that is; None without a model.
+    #: How the model reads the columns, and with which confidence; None without a model.
     binding: str | None
 
     @property

@@ -99,7 +99,7 @@ def no_confidence(model: str, has: str, remedy: str, span: Span) -> Diagnostic:
         code="E0552",
         title=f"`{model}` gives its decisions no probability",
         primary=Label(span, has),
-        why="a score alone does not say how sure a model is, and a guessed curve would decide which pairs count",
+        why="a score alone gives no confidence, and a guessed curve would decide which pairs count",
         help=remedy,
     )
 

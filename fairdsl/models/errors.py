@@ -100,7 +100,7 @@ def node_not_exact(
         code="E0504",
         title=f"this use of `{operator}` cannot be read exactly",
         primary=_at(span, f"node `{node}` of `{short_path(path)}`: {reason}"),
-        why="verdicts rest on sums, straight pieces and curves that can be enclosed, taken exactly from the file",
+        why="verdicts rest on sums and on piecewise-linear and smooth functions, taken exactly from the file",
         help=(remedy or "export the network without this step, or put it into `reads` or the decision rule")
         + f"; {_ONLY_RUN}",
     )

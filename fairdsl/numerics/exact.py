@@ -89,7 +89,7 @@ def exact_inputs(model: Model, point: Point) -> tuple[Fraction, ...]:
 def exact_scores(model: Model, point: Point) -> tuple[Fraction, ...]:
     """The scores of a model without curved units at a point, in real arithmetic."""
     if not model.rational:
-        raise ValueError("the scores of curved units are not rational numbers: see enclosed_scores")
+        raise ValueError("the scores of smooth units are not rational numbers: see enclosed_scores")
     return enclosed_scores(model, point).values
 
 

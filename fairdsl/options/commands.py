@@ -201,7 +201,7 @@ class Audit(Section):
     section: ClassVar[str] = "audit"
 
     confidence: Fraction = option(
-        Fraction(95, 100), "How sure the intervals are.", Share(above=True, below=True), flag="--confidence"
+        Fraction(95, 100), "Confidence level of the intervals.", Share(above=True, below=True), flag="--confidence"
     )
     conditions: int = option(2, "How many columns make a subgroup, at most.", Whole(1), flag="--conditions")
     smallest: int = option(1, "Leave out groups of fewer rows.", Whole(1), flag="--smallest")

@@ -93,7 +93,7 @@ PAIR_METRICS: Mapping[str, PairMetric] = MappingProxyType(
                 name="max_score_gap",
                 quantity=Quantity.MAX_SCORE_GAP,
                 ideal=Fraction(0),
-                meaning="largest `abs(score(a) - score(b))` of all admissible pairs: how far the worst two are apart",
+                meaning="largest `abs(score(a) - score(b))` of all admissible pairs",
             ),
             PairMetric(
                 name="affected_rate",

@@ -100,7 +100,7 @@ class Outputs:
         if call.function.text == "confidence":
             written = f"`when {call.span.text} >= 0.9`"
             self.reporter.report(
-                errors.demand_not_understood(call.span, f"how sure a model is says who counts: write {written}")
+                errors.demand_not_understood(call.span, f"a confidence says who counts: write {written}")
             )
             return None
         known = (*self.models, *(f"{name}.score" for name in self.models), "score", "probability", "abs")

@@ -307,7 +307,7 @@ def _without_misplaced_conditions(node: tree.Property, reporter: Reporter) -> tr
                 errors.clause_out_of_place(
                     "when",
                     clause.span,
-                    "here `when` asks how sure the model is, as in `when confidence(a) >= 0.9`",
+                    "here `when` asks for the model's confidence, as in `when confidence(a) >= 0.9`",
                     f"write `among {clause.condition.span.text}` for a condition on the people who are compared",
                 )
             )

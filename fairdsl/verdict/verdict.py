@@ -320,7 +320,7 @@ class Value(_NoTruthValue):
     differing: tuple[DifferingRow, ...] = ()
     #: The values that each of them has; a threshold is met where it is by all.
     alternatives: tuple[Value, ...] = ()
-    #: Of how far apart scores are, the worst two that were found: the number is no less than their gap.
+    #: Of `max_score_gap`, the pair with the largest gap that was found: the number is no less than their gap.
     witnesses: tuple[Witness, ...] = ()
 
     def __post_init__(self) -> None:

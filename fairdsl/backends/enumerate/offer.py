@@ -38,7 +38,7 @@ def offer(problem: Problem) -> Offer | Refusal:
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
     if pair.sure and problem.model.logits is None:
-        return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
+        return Refusal(why="the model's confidence needs its probabilities", span=pair.sure[0].span)
     if isinstance(problem.population, Rows):
         return Refusal(why="it counts individuals, and not the rows of a table", other=True)
     if problem.population is not None and (column := unlisted(problem.population, len(problem.domain.attributes))):

@@ -91,7 +91,7 @@ def roles_of(problem: Problem) -> Roles | Refusal:
         why = "it proves bounds as close as its time allows, and cannot say how close that is"
         return Refusal(why=why, span=problem.precision.span)
     if pair.sure:
-        return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
+        return Refusal(why="it does not ask for the model's confidence", span=pair.sure[0].span)
     rule = problem.model.rule
     if isinstance(rule, ByThreshold) and rule.relation in (Relation.EQ, Relation.NE):
         return Refusal(why="the decision is not a half-line of the score", span=problem.model.span)

@@ -67,9 +67,9 @@ def _of_scores(problem: Problem, pair: Pair) -> Refusal | None:
     elif model.rule.slack:
         return Refusal(why="scores are only known roughly", span=model.span)
     if pair.sure and model.logits is None:
-        return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
+        return Refusal(why="the model's confidence needs its probabilities", span=pair.sure[0].span)
     if any(sure.model for sure in pair.sure):
-        return Refusal(why="it asks another model how sure it is", span=pair.sure[0].span)
+        return Refusal(why="it asks for the confidence of another model", span=pair.sure[0].span)
     if _scored(pair) and len(model.layers) > 1:
         return Refusal(why="layers behind the tree", span=model.span)
     return None

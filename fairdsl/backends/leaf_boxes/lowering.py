@@ -106,7 +106,7 @@ def _of_question(problem: Problem, pair: Pair) -> Refusal | None:
     if pair.pair_target != TRUE:
         return Refusal(why="conditions that name `a` or `b` are not about one individual", span=pair.span)
     if pair.sure:
-        return Refusal(why="it does not know how sure the model is", span=pair.sure[0].span)
+        return Refusal(why="it does not know the model's confidence", span=pair.sure[0].span)
     wanted = conjoin(problem.domain.where, pair.target)
     return _of_tests([wanted], problem.domain.span, "a condition")
 
@@ -126,7 +126,7 @@ def refusal_of_trees(problem: Problem) -> Refusal | None:
     several = leaves.trees + len(lone) > 1
     if several and (len(model.layers) > 1 or not model.rational):
         return Refusal(why="layers behind several trees", span=model.span)
-    return None if model.rational else Refusal(why="curved units behind the tree", span=model.span)
+    return None if model.rational else Refusal(why="smooth units behind the tree", span=model.span)
 
 
 def _of_size(problem: Problem, pair: Pair) -> Refusal | None:

@@ -155,7 +155,7 @@ class Rates:
             "trees, forests and votes",
             "rules and lists",
             "sums of these",
-            "networks of linear pieces",
+            "piecewise-linear networks",
             "every model that can be evaluated, where there are at most 2^22 people to decide",
         ),
     )

@@ -64,7 +64,7 @@ class Search:
             return Refusal(why="a gap of scores needs a model with one score", span=asked.span)
         sure = problem.demanded.pair.sure
         if sure and problem.model.logits is None:
-            return Refusal(why="how sure the model is needs its probabilities", span=sure[0].span)
+            return Refusal(why="the model's confidence needs its probabilities", span=sure[0].span)
         return Offer(method="draws individuals near the decision boundary", decides=False)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:

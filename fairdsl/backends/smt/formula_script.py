@@ -129,7 +129,7 @@ class _Script:
     def _sure(self, variable: Variable, term: Confidence, atom: Compare) -> Term:
         """What is necessary for a model to be so sure of its decision."""
         (_, factor), *_ = atom.left.terms
-        assert factor > 0, "how sure a model is, is compared with a level that it has to reach"
+        assert factor > 0, "a confidence is compared with a level that it has to reach"
         sure = Sure(who=variable.who, relation=atom.relation, level=-atom.left.constant / factor)
         model, letter = self._problem.models[term.model], self._letters[variable.who]
         found, decided = scores(model, letter, prefix=f"m{term.model}."), self._outcome(term.model, letter)
@@ -209,7 +209,7 @@ class _Script:
             return f"p{term.model}.{letter}"
         if isinstance(term, Score):
             return self._score(term, variable)
-        assert isinstance(term, Decision), "how sure a model is, is not a number of a sum"
+        assert isinstance(term, Decision), "a confidence is not a number of a sum"
         outcome, found = self._outcome(term.model, letter), terms.rational(Fraction(term.ranks[-1]))
         for place in reversed(range(len(term.ranks) - 1)):
             found = f"(ite (= {outcome} {place}) {terms.rational(Fraction(term.ranks[place]))} {found})"

@@ -60,13 +60,13 @@ def refusal(problem: Problem, *, shares: bool = False) -> Refusal | None:
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
     if pair.sure and problem.model.logits is None:
-        return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
+        return Refusal(why="the model's confidence needs its probabilities", span=pair.sure[0].span)
     if beyond_scores(problem):
         why = "a probability is compared with more than a number, which no sum of scores says"
         return Refusal(why=why, span=problem.demanded.span)
     for model in problem.models:
         if not model.rational:
-            why = f"`{model.name}` has curved units inside, and its arithmetic knows straight pieces only"
+            why = f"`{model.name}` has smooth units inside, and its arithmetic is piecewise linear"
             return Refusal(why=why, span=model.span)
     return None
 

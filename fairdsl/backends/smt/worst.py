@@ -71,7 +71,7 @@ class Farthest:
     def __init__(self, problem: Problem, seed: int) -> None:
         asked = problem.of_pairs
         pair = asked.question
-        assert isinstance(pair, Pair), "how far the worst two are apart is asked of pairs"
+        assert isinstance(pair, Pair), "the largest score gap is asked of pairs"
         self.worst = Worst(problem)
         self._model, self._force = asked.model, in_force(pair, asked)
         self._order, self._heap = count(), list[tuple[float, int, int, Region]]()
@@ -108,7 +108,7 @@ class Farthest:
         asked = self.worst.problem.of_pairs
         for _ in range(_ASKED):
             demand = ScoreGap(relation=Relation.LE, limit=self.worst.low)
-            assert isinstance(asked.question, Pair), "how far the worst two are apart is asked of pairs"
+            assert isinstance(asked.question, Pair), "the largest score gap is asked of pairs"
             question = replace(asked, question=replace(asked.question, demand=demand))
             match decides(question, Facts(), budget, observer):
                 case Holds():

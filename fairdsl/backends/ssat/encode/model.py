@@ -204,7 +204,7 @@ _ZERO = Fraction(0)
 def unsupported(model: Model) -> str | None:
     """Why a model is not written as a formula; None where it is."""
     if not model.rational:
-        return "the model has curved units"
+        return "the model has smooth units"
     if len(model.layers) > 1 or not model.layers[0].linear.all():
         return "the model has hidden units: formulas are written for trees, rules and weighted sums"
     if model.beside:
