@@ -63,7 +63,7 @@ def _omissions() -> Iterator[str]:
     parts = set()
     for rule in sorted(contents.keys() - WITHOUT):
         known = "spec" if rule == "start" else rule
-        fields = build._fields(known) if known in classes else {}
+        fields = build._shape(known).fields if known in classes else {}
         for name in sorted(contents[rule] if fields else ()):
             if name in classes or name in MADE:
                 kinds = {kind for field in fields.values() for kind in field.kinds}
@@ -114,9 +114,9 @@ def test_a_class_left_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_class_left_out_of_its_union_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     others = tuple(kind for kind in get_args(properties.Clause) if kind is not properties.RegardlessClause)
     monkeypatch.setattr(properties, "Clause", Union[others])  # noqa: UP007 (the operator takes no tuple)
-    build._fields.cache_clear()
+    build._shape.cache_clear()
     omitted = list(_omissions())
-    build._fields.cache_clear()
+    build._shape.cache_clear()
     assert omitted == ["`property` reads `regardless`, which no field of it admits"]
 
 
