@@ -212,10 +212,7 @@ class PairDemands:
         if not share.is_share:
             return self._worst(item, share, question)
         if item.confidence is not None and item.within is None:
-            why, remedy = (
-                "it is the confidence level of an estimate, and none is asked for",
-                "write how close it comes as well",
-            )
+            why, remedy = "it is the confidence of estimates, and none is asked for", "write how close it comes as well"
             example = f"`measure {share.name} within 1% with confidence {item.confidence.text}`"
             place = item.confidence.span
             self.reporter.report(errors.clause_out_of_place("with confidence", place, why, f"{remedy}: {example}"))
