@@ -269,10 +269,11 @@ def _because(demand: DemandReport) -> Iterator[Block]:
 
 def _opinions(demand: DemandReport) -> Iterator[Note]:
     """Those that contradict, then the others; who agrees stands in the evidence."""
-    against = tuple(one.in_words() for one in demand.opinions if one.stand is Stand.CONTRADICTS)
+    opinions = demand.opinions or ()
+    against = tuple(one.in_words() for one in opinions if one.stand is Stand.CONTRADICTS)
     if against:
         yield Note("against", against)
-    others = tuple(one.in_words() for one in demand.opinions if one.stand not in (Stand.CONTRADICTS, Stand.AGREES))
+    others = tuple(one.in_words() for one in opinions if one.stand not in (Stand.CONTRADICTS, Stand.AGREES))
     if others:
         yield Note("also", others)
 

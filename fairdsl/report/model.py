@@ -89,7 +89,7 @@ class DemandReport:
     #: The proof that was written of it, and what the checker made of that; None where there is none.
     proof: ProofFile | None = None
     #: What solvers of others said to it, where they were asked.
-    opinions: tuple[Opinion, ...] = ()
+    opinions: tuple[Opinion, ...] | None = None
     #: Where the spec writes it.
     span: Span | None = field(default=None, repr=False)
     _judged: Judged = field(init=False, repr=False, compare=False)
@@ -230,7 +230,7 @@ class DemandReport:
     @property
     def contradicted(self) -> bool:
         """Whether a second opinion and the verdict cannot both be true."""
-        return any(one.stand is Stand.CONTRADICTS for one in self.opinions)
+        return any(one.stand is Stand.CONTRADICTS for one in self.opinions or ())
 
     @property
     def interrupted(self) -> bool:
