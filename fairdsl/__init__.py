@@ -23,6 +23,7 @@ from fairdsl.api.files import (
     prune,
     recover,
     solve,
+    verify,
 )
 from fairdsl.api.hunting import replay_pair, search
 from fairdsl.api.repairing import guarantee, repair
@@ -66,6 +67,7 @@ __all__ = [
     "search",
     "sensitivity",
     "solve",
+    "verify",
     "writing",
 ]
 

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from fairdsl.api.paths import AnyPath, Names, Numbers, by_name, names_of, numbers, path_of
 from fairdsl.options import Given, Run, options_of
-from fairdsl.options.commands import Compile, Prune
+from fairdsl.options.commands import Compile, Prune, Verify
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.backends.contract import Observer
+    from fairdsl.backends.smt import Verified
     from fairdsl.pruning.run import Pruned
     from fairdsl.report.model import Report
     from fairdsl.solver_files.solve import SolvedFile
     from fairdsl.solver_files.write import Compiled
 
-__all__ = ["compile", "prune", "recover", "solve"]
+__all__ = ["compile", "prune", "recover", "solve", "verify"]
 
 
 def compile(  # noqa: A001 - the verb of the trade, and of the command line
@@ -214,6 +215,38 @@ def solve(
         checkpoint=checkpoint,
     )
     return solve_file(place, how, observer or Silent())
+
+
+def verify(
+    query: AnyPath,
+    *,
+    networks: Mapping[str, AnyPath] | None = None,
+    timeout: float = 60.0,
+    seed: int = 0,
+) -> Verified:
+    """Answer a VNN-LIB query about networks with ReLU units, over real numbers.
+
+    Args:
+        query: path of the ``.vnnlib`` file, of version 2.0 or 1.0.
+        networks: ONNX files by the names of the networks that the query declares; none for one that is ``equal-to``
+            another. A query of version 1.0 names none, and takes one under any name, or the one of its comment.
+        timeout: time limit in seconds.
+        seed: random seed of the points that are tried.
+
+    Returns:
+        The ``status``, and of `sat` the inputs and outputs, which were evaluated exactly.
+
+    Raises:
+        SpecError: the query or a network cannot be read, or networks are missing, or one too many.
+    """
+    from pathlib import Path
+
+    from fairdsl.backends.contract import Budget
+    from fairdsl.backends.smt import verify_query
+
+    own = Verify.naming({"timeout": timeout, "seed": seed})
+    budget = Budget.of(own.timeout, seed=own.seed)
+    return verify_query(Path(fspath(query)), by_name(networks), budget)
 
 
 def recover(

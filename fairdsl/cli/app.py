@@ -39,6 +39,8 @@ COMMANDS = (
     "recover",
     "report",
     "compare",
+    "verify",
+    "supports",
     "capabilities",
 )
 #: New objects after which Python looks for circles among them.
@@ -71,6 +73,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
         import fairdsl
 
         click.echo(f"fairdsl {fairdsl.__version__}")
+        ctx.exit()
+
+
+def _print_name(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo("fairdsl")
         ctx.exit()
 
 
@@ -112,6 +120,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     callback=_print_version,
     help="Print the version and stop.",
 )
+@click.option("--name", is_flag=True, expose_value=False, is_eager=True, callback=_print_name, hidden=True)
 @click.pass_context
 def cli(
     ctx: click.Context, root: str | None, largest_file: int | None, memory_limit: int | None, defuse_formulas: bool

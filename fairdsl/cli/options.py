@@ -16,6 +16,7 @@ from fairdsl.options.kinds import Share, Switch
 
 __all__ = [
     "Seconds",
+    "by_name",
     "check_free",
     "command_options",
     "data_option",
@@ -145,7 +146,7 @@ share_of_all = shares(Share(above=True))
 part = shares(Share())
 
 
-def _by_name(
+def by_name(
     kind: str, option: str, what: str = "PATH"
 ) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
     """A callback that reads ``NAME=PATH`` pairs, or what is in place of ``PATH``, as a mapping; each name once."""
@@ -179,7 +180,7 @@ model_option = click.option(
     "models",
     multiple=True,
     metavar="NAME=PATH",
-    callback=_by_name("model", "--model"),
+    callback=by_name("model", "--model"),
     help="Read the model NAME from this file; a sha256 in the spec still binds.",
 )
 
@@ -188,7 +189,7 @@ let_option = click.option(
     "let",
     multiple=True,
     metavar="NAME=NUMBER",
-    callback=_by_name("parameter", "--let", "NUMBER"),
+    callback=by_name("parameter", "--let", "NUMBER"),
     help="Another number for a parameter of the spec.",
 )
 
@@ -196,7 +197,7 @@ data_option = click.option(
     "--data",
     multiple=True,
     metavar="NAME=PATH",
-    callback=_by_name("distribution", "--data"),
+    callback=by_name("distribution", "--data"),
     help="Make the distribution NAME from this file; a sha256 still binds.",
 )
 

@@ -32,13 +32,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.clock import Work, spend
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.model import Layer, Model
+from fairdsl.ir.model import Layer
 from fairdsl.numerics.choices import Choice, most
 from fairdsl.numerics.products import product
 
@@ -99,7 +100,15 @@ class Lines:
     constants: FloatArray
 
 
-def float_layers(model: Model) -> tuple[FloatLayer, ...]:
+class Layered(Protocol):
+    """What has layers: a model, or a network without one."""
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers, the last of which is linear."""
+
+
+def float_layers(model: Layered) -> tuple[FloatLayer, ...]:
     """The model's layers for repeated use with the functions below; ValueError if it has curved units."""
     return tuple(_float_layer(layer) for layer in model.layers)
 

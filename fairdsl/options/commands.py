@@ -12,7 +12,19 @@ from fairdsl.options import errors
 from fairdsl.options.declare import Section, option
 from fairdsl.options.kinds import OneOf, Seconds, Share, Switch, Text, Whole
 
-__all__ = ["COMMANDS", "REPAIR_SECONDS", "Audit", "Compile", "Guarantee", "Prune", "Rank", "Repair", "Search", "Vote"]
+__all__ = [
+    "COMMANDS",
+    "REPAIR_SECONDS",
+    "Audit",
+    "Compile",
+    "Guarantee",
+    "Prune",
+    "Rank",
+    "Repair",
+    "Search",
+    "Verify",
+    "Vote",
+]
 
 #: The time limit of a repair where neither that nor effort is given.
 REPAIR_SECONDS = 600.0
@@ -116,6 +128,16 @@ class Compile(Section):
         if self.first is None or self.partition is not None:
             return ()
         return (errors.needs("compile.first", "compile.partition", "`--partition N`"),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verify(Section):
+    """How long `fairdsl verify` takes for a query, and where it looks (docs/solver-files.md)."""
+
+    section: ClassVar[str] = "verify"
+
+    timeout: float = option(60.0, "Time limit in seconds.", Seconds(), flag="--timeout")
+    seed: int = option(0, "Random seed.", Whole(0), flag="--seed")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,8 @@ from fairdsl.backends.intervals.job import read_job
 from fairdsl.backends.intervals.result import read_result
 from fairdsl.backends.smt.recover import number, parse_answer
 from fairdsl.backends.smt.vnnlib import printed
-from fairdsl.backends.smt.vnnlib.read import read_query
+from fairdsl.backends.smt.vnnlib.formula import formula_of
+from fairdsl.backends.smt.vnnlib.read import read_declared, read_query
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.reading import read_count, read_sdimacs
 from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
@@ -181,6 +182,7 @@ def counts(content: bytes, folder: Path) -> None:
 
 def query(content: bytes, folder: Path) -> None:
     _said_of(read_query, _text(content), "a.vnnlib")
+    _said_of(lambda text: formula_of(read_declared(text, "a.vnnlib")), _text(content))
 
 
 def ssat_answer(content: bytes, folder: Path) -> None:

@@ -80,7 +80,12 @@ READERS: tuple[Reader, ...] = (
         read=calls.smt_answer,
         modules=("backends/smt/recover", "backends/smt/solve"),
     ),
-    Reader(name="vnnlib", begins=documents.queries, read=calls.query, modules=("backends/smt/vnnlib/solve",)),
+    Reader(
+        name="vnnlib",
+        begins=documents.queries,
+        read=calls.query,
+        modules=("backends/smt/vnnlib/solve", "backends/smt/vnnlib/verify"),
+    ),
     Reader(
         name="vnnlib-answer",
         begins=documents.smt_answers,

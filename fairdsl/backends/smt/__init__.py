@@ -13,14 +13,18 @@ if TYPE_CHECKING:
     from fairdsl.backends.smt.procedure import Smt
     from fairdsl.backends.smt.vacuity import compares_nobody
     from fairdsl.backends.smt.vnnlib.encoding import VnnLib
+    from fairdsl.backends.smt.vnnlib.verify import Satisfiability, Verified, verify_query
 
-__all__ = ["Smt", "SmtLib", "VnnLib", "compares_nobody"]
+__all__ = ["Satisfiability", "Smt", "SmtLib", "Verified", "VnnLib", "compares_nobody", "verify_query"]
 
 _MODULES = {
     "SmtLib": "encoding",
     "Smt": "procedure",
     "VnnLib": "vnnlib.encoding",
     "compares_nobody": "vacuity",
+    "Satisfiability": "vnnlib.verify",
+    "Verified": "vnnlib.verify",
+    "verify_query": "vnnlib.verify",
 }
 
 

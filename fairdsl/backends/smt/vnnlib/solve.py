@@ -27,8 +27,8 @@ from fairdsl.source.reading import content_of, named_in
 
 __all__ = ["VNNLIB", "script_of"]
 
-#: Of SMT-LIB they differ in one.
-_OPERATORS = {name: name for name in ("and", "or", "<=", ">=", "<", ">", "+", "-", "*")} | {"==": "="}
+#: Of SMT-LIB they differ in two.
+_OPERATORS = {name: name for name in ("and", "or", "<=", ">=", "<", ">", "+", "-", "*")} | {"==": "=", "!=": "distinct"}
 _NUMBER = re.compile(r"-?[0-9]{1,800}(?:\.[0-9]{0,400})?(?:[eE][-+]?[0-9]{1,3})?")
 _FORMULA = "a formula has `and`, `or`, relations, `+`, `-`, `*`, decimals, and the declared inputs and outputs"
 
@@ -36,6 +36,7 @@ _FORMULA = "a formula has `and`, `or`, relations, `+`, `-`, `*`, decimals, and t
 def script_of(path: Path) -> str:
     """The query in a file, and its network beside it, as an SMT-LIB script over the reals."""
     query = read_query(content_of(path).decode("utf-8", "replace"), str(path))
+    assert query.network is not None, "it was read with its network"
     network = named_in(str(path), query.network)
     if not Path(network).is_file():
         what, instead = f"its network `{network}` is not there", "copy the network beside the file"
