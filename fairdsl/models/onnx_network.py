@@ -122,7 +122,7 @@ def _unfit(graph: ImportedGraph) -> str | None:
         if block.testing is not None or block.terms is not None:
             return "it has steps, trees or kernels, and is not piecewise linear"
         if block.curve.value != 0:
-            return f"it has units that are curved ({block.curve.name.lower()})"
+            return f"it has nonlinear units ({block.curve.name.lower()})"
     return None
 
 

@@ -161,7 +161,7 @@ def test_a_network_with_curves_is_a_mistake(tmp_path: Path) -> None:
     file = saved(tmp_path / "s.onnx", [helper.make_node("Tanh", ["X"], ["Y"])], [], 1, 1)
     with pytest.raises(fairdsl.SpecError) as caught:
         asked(tmp_path, DECLARED.format(n=1, m=1), f=file)
-    assert "curved (tanh)" in " ".join((*caught.value.diagnostics[0].notes, caught.value.diagnostics[0].why or ""))
+    assert "nonlinear units (tanh)" in " ".join(caught.value.diagnostics[0].notes)
 
 
 def test_the_command_line_of_the_standard(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_queries_are_about_the_networks_exact_values(query: Path) -> None:
         ("X_1 Real", "X_2 Real", "this is not the next input or output"),
         ("X_1 Real", "X_1 Int", "this is not a command of VNN-LIB"),
         ("4.5", "four", "this is neither a number nor declared"),
-        ("(== X_1", "(!= X_1", "this is not a formula of VNN-LIB"),
+        ("(== X_1", "(=> X_1", "this is not a formula of VNN-LIB"),
         ("(assert (or", "(assume (or", "this is not a command of VNN-LIB"),
         ("))))", ")))", "this parenthesis is never closed"),
         ("))))", ")))))", "no parenthesis is open here"),
