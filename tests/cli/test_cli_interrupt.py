@@ -85,6 +85,7 @@ def test_ctrl_c_reports_the_shares_so_far(spec: Path) -> None:
     check_shares(measured)
 
 
+@pytest.mark.slow
 def test_after_ctrl_c_nothing_else_is_begun(spec: Path) -> None:
     first, second = interrupted(spec, "--jobs", "1")
     check_shares(first)

@@ -26,7 +26,7 @@ def document(ended: Ended) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
 def test_what_is_known_is_reported_and_the_rest_is_unknown(spec: str, number: signal.Signals) -> None:
     code, word = _CODES[number]
     running = Running("check", spec, "--json", "--timeout", "600")
@@ -46,6 +46,7 @@ def test_what_is_known_is_reported_and_the_rest_is_unknown(spec: str, number: si
     assert len(report["models"]) == 2
 
 
+@pytest.mark.slow
 def test_too_much_memory_ends_with_what_is_known(spec: str) -> None:
     """The black box takes all the time there is, and what the other demands come to stands.
 

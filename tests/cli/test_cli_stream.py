@@ -66,6 +66,7 @@ def test_plans_say_whose_turn_it_is(spec: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_verdict_over_rows_is_there_before_the_search_ends(spec: Path) -> None:
     running = Running("check", str(spec), "--timeout", "600", terminal=True)
     running.until("quick")

@@ -87,6 +87,7 @@ def test_an_interrupted_search_writes_what_it_found(spec: str, tmp_path: Path) -
     assert len(output.read_text(encoding="utf-8").splitlines()) > 1
 
 
+@pytest.mark.slow
 def test_a_job_in_the_background_ignores_what_its_shell_ignores(spec: str, tmp_path: Path) -> None:
     begun = "set +m; $fairdsl search $1 --count 20000 -o $2 & "
     interrupted = "while sleep 0.2; kill -INT $! 2>/dev/null; do :; done; wait $!"

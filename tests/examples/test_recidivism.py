@@ -181,6 +181,7 @@ def test_the_page_shows_the_figures_and_the_tree(report: fairdsl.Report) -> None
         assert line.rstrip() in page
 
 
+@pytest.mark.slow
 def test_instances_whose_solver_chooses_the_group(report: fairdsl.Report, tmp_path: Path) -> None:
     """Compiled, solved and recovered, as the page shows; what has no answer is unknown."""
     out = tmp_path / "out"

@@ -73,6 +73,7 @@ def _off(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return changed
 
 
+@pytest.mark.slow
 def test_a_wide_network_is_held_against_its_file_in_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than a million weights: where a radius of 5e-324 stands for 0, products take a hundred times longer."""
     draw, width = np.random.default_rng(7), 1024

@@ -438,6 +438,7 @@ print(len(loaded), len(compiled.buffer))
 """
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_any_more_once_a_share_has_its_time() -> None:
     command = [sys.executable, "-c", _LOADING]
     ended = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)

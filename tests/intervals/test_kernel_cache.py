@@ -138,6 +138,7 @@ def test_machine_code_is_kept_and_torn_files_are_compiled_again(base: Path, tmp_
         assert third.has_it() == ["4.0", "None", "0"]
 
 
+@pytest.mark.slow
 def test_two_cold_runs_at_once(base: Path, tmp_path: Path) -> None:
     """Both compile or wait for the other, both have the kernel, and what they leave is whole."""
     folder = cache.cache_folder()

@@ -125,6 +125,7 @@ def _pre_activations(first: FirstLayer, point) -> np.ndarray:
     return first.floats(total)
 
 
+@pytest.mark.slow
 def test_the_random_problems_cover_every_kind_of_task() -> None:
     met: Counter[str] = Counter()
 

@@ -218,7 +218,7 @@ def process(*arguments: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_run_that_is_killed_loses_nothing_certified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
@@ -252,7 +252,7 @@ def wait_for_more(result: Path, nodes: int) -> int:
     raise AssertionError("no checkpoint in time")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
 def test_an_interrupted_run_says_how_far_it_got(tmp_path: Path, number: signal.Signals) -> None:
     path = job_file(tmp_path, LARGE)
     run = process("solve", path, "--timeout", 60, "--jobs", 1, "--checkpoint", 0.2)

@@ -72,6 +72,7 @@ def undisturbed() -> Bisection:
     return refined(SlowBisection)
 
 
+@pytest.mark.slow
 def test_the_result_depends_on_the_nodes_alone(undisturbed: Bisection) -> None:
     again = refined(Bisection)
     assert again.bounds() == undisturbed.bounds()

@@ -107,6 +107,7 @@ def test_discriminators_have_about_the_size_that_is_asked_for_and_lie_in_one_ano
         assert marks[0] < marks[1] < marks[2]
 
 
+@pytest.mark.slow
 def test_the_command_says_so_and_ends_with_it(found: Sensitivity) -> None:
     said = CliRunner().invoke(
         cli, ["sensitivity", str(SPEC), "--kind", "proxy", "--strength", "20%", "--group", "sex=female"]

@@ -88,7 +88,7 @@ def test_whether_it_holds_is_no_matter_of_frequencies(tmp_path: Path) -> None:
     assert [finding.code for finding in item.refusals] == ["E0601"]
 
 
-@pytest.mark.parametrize("condition", ["b.x >= 5", "new(b) = grant"])
+@pytest.mark.parametrize("condition", ["b.x >= 5", pytest.param("new(b) = grant", marks=pytest.mark.slow)])
 def test_batches_in_which_nobody_is_asked_about_are_passed_over(tmp_path: Path, condition: str) -> None:
     """Hardly anybody drawn is in the target: a batch may hold nobody at all."""
     law = "  sex : table { f : 0.5, m : 0.5 }\n  x : table { 5 : 0.00001, 3 : 0.99999 }"
