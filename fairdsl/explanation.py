@@ -23,6 +23,7 @@ from fairdsl.report.explained import (
     Capabilities,
     Capability,
     DemandRows,
+    DemandSizes,
     ExplainedModel,
     ExplainedPopulation,
     ExplainedProperty,
@@ -50,6 +51,7 @@ def explain_spec(
     *,
     population: bool = False,
     rows: tuple[Fraction, Fraction] | None = None,
+    sizes: Fraction | None = None,
     models: Mapping[str, str] | None = None,
     let: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
@@ -60,9 +62,10 @@ def explain_spec(
     With ``population`` the populations in force, which opens their data.
 
     With ``rows``, an error and a confidence, it is said how many rows each metric needs for them, and which error
-    those at hand leave. ``models`` and ``data`` are files that replace the spec's, by name. Models that are not opened
-    by the ``deadline`` are said not to be known. Raises DiagnosticError for mistakes in the spec and in the files that
-    are opened, and for populations that are not there in time.
+    those at hand leave. With ``sizes``, a confidence, what each would be with more or fewer rows, which opens the
+    models and decides the rows. ``models`` and ``data`` are files that replace the spec's, by name. Models that are not
+    opened by the ``deadline`` are said not to be known. Raises DiagnosticError for mistakes in the spec and in the
+    files that are opened, and for populations that are not there in time.
     """
     with phase("reading the spec", deadline):
         spec, warnings = front_end(path, let)
@@ -73,6 +76,12 @@ def explain_spec(
         with phase("reading the data", deadline):
             built, about_files = build_populations(spec, models or {}, data=data or {})
         warnings = tuple(dict.fromkeys((*warnings, *about_files)))
+    by_size: Mapping[str, tuple[DemandSizes, ...]] = {}
+    if sizes is not None:
+        from fairdsl.sample_sizes import demand_sizes
+
+        with phase("deciding the rows", deadline):
+            by_size = demand_sizes(spec, models or {}, data or {}, sizes, deadline)
     return Explanation(
         properties=tuple(
             ExplainedProperty(
@@ -81,6 +90,7 @@ def explain_spec(
                 formula="\n".join(checked.formulas),
                 clauses=checked.clauses,
                 rows=() if rows is None else tuple(_rows(checked, built, rows)),
+                sizes=by_size.get(checked.name, ()),
             )
             for checked in spec.properties
         ),

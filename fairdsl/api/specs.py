@@ -301,6 +301,7 @@ def explain(
     population: bool = False,
     error: float | Fraction | None = None,
     confidence: float | Fraction = 0.95,
+    sample_sizes: bool = False,
     models: Mapping[str, AnyPath] | None = None,
     let: Numbers | None = None,
     data: Mapping[str, AnyPath] | None = None,
@@ -310,8 +311,11 @@ def explain(
 
     With ``population`` the populations in force too, which opens their data; files in ``models`` and ``data`` replace
     those of the spec, by the names of models and distributions. With ``error`` the rows that each metric of groups
-    under data needs for such an error of its rates, with ``confidence``, and the error of the rows at hand. It takes at
-    most ``timeout`` seconds (None: as long as it takes); a model that was not opened by then is said not to be known.
+    under data needs for such an error of its rates, with ``confidence``, and the error of the rows at hand. With
+    ``sample_sizes`` the interval that each of them would have with an eighth of the rows to four times as many, at the
+    rates of those at hand, which opens the models; with the confidence that its line asks for, or ``confidence``. It
+    takes at most ``timeout`` seconds (None: as long as it takes); a model that was not opened by then is said not to be
+    known.
     """
 
     from fairdsl.clock import Deadline
@@ -326,6 +330,7 @@ def explain(
         path_of(spec, "the spec"),
         population=population,
         rows=rows,
+        sizes=sure if sample_sizes else None,
         models=by_name(models),
         let=numbers(let),
         data=by_name(data),

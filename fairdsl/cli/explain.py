@@ -15,7 +15,7 @@ from fairdsl.backends.errors import cannot_write
 from fairdsl.cli.every_option import options_about, options_page, print_options
 from fairdsl.cli.options import data_option, let_option, model_option, share, timeout_option
 from fairdsl.cli.printing import Printer, print_findings, printer_option
-from fairdsl.cli.rows import rows_in_words
+from fairdsl.cli.rows import rows_in_words, sizes_in_words
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
 from fairdsl.diagnostics.style import Paint, wrap
@@ -55,7 +55,13 @@ _ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
     help="Say how many rows metrics need for this error of rates; opens data.  [default: 5%]",
 )
 @click.option(
-    "--confidence", callback=share, metavar="SHARE", help="Of all rates together, with `--error`.  [default: 95%]"
+    "--confidence",
+    callback=share,
+    metavar="SHARE",
+    help="Of all rates together, with `--error` or `--sample-sizes`.  [default: 95%]",
+)
+@click.option(
+    "--sample-sizes", is_flag=True, help="Say which interval metrics would have with more or fewer rows; opens data."
 )
 @model_option
 @let_option
@@ -72,6 +78,7 @@ def command(
     directory: str | None,
     error: Fraction | None,
     confidence: Fraction | None,
+    sample_sizes: bool,
     models: Mapping[str, str],
     let: Mapping[str, str],
     data: Mapping[str, str],
@@ -88,8 +95,9 @@ def command(
         return
     if name is not None:
         raise click.UsageError(f"one thing at a time: `{topic}` or `{name}`")
-    about_rows = error is not None or confidence is not None
-    if data and not (population or about_rows):
+    about_rows = error is not None or (confidence is not None and not sample_sizes)
+    opens_data = population or about_rows or sample_sizes
+    if data and not opens_data:
         raise click.UsageError("`--data` is about populations; write `--population` or `--error` too")
     if directory and not population:
         raise click.UsageError("`-o` is about populations; write `--population` as well")
@@ -101,6 +109,7 @@ def command(
                 population=population,
                 error=wanted,
                 confidence=confidence or _SURE,
+                sample_sizes=sample_sizes,
                 models=models,
                 let=let,
                 data=data,
@@ -109,7 +118,7 @@ def command(
         printer.show(explanation, _print_spec)
         if directory is not None:
             _save(explanation.populations, Path(directory))
-    elif population or about_rows:
+    elif opens_data:
         raise click.UsageError(f"`{topic}` is not a spec, so it has no populations")
     elif _CODE.fullmatch(topic):
         printer.show(_code(topic.upper()), _print_page)
@@ -131,6 +140,7 @@ def _print_spec(explanation: Explanation) -> None:
         _print_block("formula", item.formula.split("\n"))
         _print_block("in force", item.clauses)
         _print_block("rows", rows_in_words(item.rows))
+        _print_block("sizes", sizes_in_words(item.sizes))
     for model in explanation.models:
         click.echo()
         _model(model)

@@ -1,4 +1,4 @@
-"""What ``fairdsl explain --error`` says of rows, in words."""
+"""What ``fairdsl explain --error`` and ``--sample-sizes`` say of rows, in words."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.ir.rows_needed import NoRows, RowsNeeded
-from fairdsl.report.explained import DemandRows
+from fairdsl.report.explained import AtSize, DemandRows, DemandSizes, SampleSizes
 
-__all__ = ["rows_in_words"]
+__all__ = ["rows_in_words", "sizes_in_words"]
 
 #: Groups that are listed at most; those with the fewest rows come first.
 _LISTED = 8
@@ -63,3 +63,34 @@ def _lines(texts: Sequence[str], need: RowsNeeded | NoRows) -> Iterator[str]:
 
 def _error(error: Fraction) -> str:
     return "which say nothing" if error >= 1 else f"error {shown(error, percent=True, towards=Towards.UP)}"
+
+
+def sizes_in_words(sizes: Sequence[DemandSizes]) -> tuple[str, ...]:
+    """A line for each demand and each number of rows; nothing without demands."""
+    lines = [line for each in sizes for line in _size_lines(each)]
+    found = [each.found for each in sizes if isinstance(each.found, SampleSizes)]
+    if found:
+        lines.append("if rows are independent draws, the model was fixed before them, and all rates stay as they are")
+    for law in dict.fromkeys(each.law for each in found if each.law is not None):
+        lines.append(f"numbers of the rows themselves, and not under `{law}`, which was estimated from them")
+    return tuple(lines)
+
+
+def _size_lines(each: DemandSizes) -> Iterator[str]:
+    found = each.found
+    if isinstance(found, Enum):
+        yield f"{each.demand}: {found.value}"
+        return
+    sure = shown(found.confidence, percent=True)
+    yield f"{each.demand}: {_between(found)} in the rows; with {sure} confidence"
+    for size in found.sizes:
+        verdict = "" if size.verdict is None else f", {size.verdict.value}"
+        yield f"  {size.rows:,} row{'' if size.rows == 1 else 's'}: {_between(size)}{verdict}"
+
+
+def _between(found: AtSize | SampleSizes) -> str:
+    if found.low is None or found.high is None:
+        return "no interval is known"
+    if found.low == found.high:
+        return shown(found.low)
+    return f"{shown(found.low, towards=Towards.DOWN)} .. {shown(found.high, towards=Towards.UP)}"

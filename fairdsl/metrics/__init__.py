@@ -10,16 +10,19 @@ from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, cells_of, columns
 from fairdsl.metrics.needed import needed, rows_to_decide
 from fairdsl.metrics.row_keys import RowKeys
 from fairdsl.metrics.sampling import rows_needed
+from fairdsl.metrics.sizes import SIZES, at_size
 from fairdsl.metrics.value import PRECISE, decided, most_favoured_groups, value_of
 from fairdsl.metrics.words import group_words, range_words
 
 __all__ = [
     "PRECISE",
+    "SIZES",
     "Bounds",
     "Counted",
     "Joint",
     "Key",
     "RowKeys",
+    "at_size",
     "cells_of",
     "columns_of",
     "counts_of",

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
 from typing import ClassVar
 
-from fairdsl.codec import Document
+from fairdsl.codec import Document, Lower, Upper
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.parameter import InForce
 from fairdsl.ir.rows_needed import NoRows, RowsNeeded
 from fairdsl.report.listed import Listed
+from fairdsl.verdict import Judgement
 
 __all__ = [
+    "AtSize",
     "Capabilities",
     "Capability",
     "DemandRows",
+    "DemandSizes",
     "ExplainedModel",
     "ExplainedPopulation",
     "ExplainedProperty",
     "Explanation",
+    "NoSizes",
     "PlannedDemand",
     "Plans",
+    "SampleSizes",
 ]
 
 
@@ -34,6 +41,56 @@ class DemandRows:
     demand: str
     #: The rows, or why no number can be named.
     need: RowsNeeded | NoRows
+
+
+class NoSizes(Enum):
+    """Why nothing is said of other sample sizes."""
+
+    NO_RATES = "not one metric of groups: nothing is said of its interval"
+    WRITTEN = "under a distribution written by hand, or read from a file: it rests on no rows"
+    TABLES = "the rows show no frequency of it, so that their number alone does not say how wide its interval is"
+    MEAN = "of means of scores rows have no interval here"
+    REFUSED = "there is no such number of these rows; `fairdsl check` says why"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtSize:
+    """What a metric would be with so many rows, at the rates of those at hand."""
+
+    #: The rows of all groups together.
+    rows: int
+    #: The lower end of its interval; None where no interval is known.
+    low: Lower | None = None
+    #: The upper end.
+    high: Upper | None = None
+    #: What the requirement would come to; None of a measure.
+    verdict: Judgement | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleSizes:
+    """The intervals of a metric over the number of rows."""
+
+    #: The probability, at least, that each of the intervals contains the number of those whom the rows are drawn from.
+    confidence: Fraction
+    #: The number of the rows at hand, from; None where there is none.
+    low: Lower | None
+    #: and up to.
+    high: Upper | None
+    #: From an eighth of the rows to four times as many; times 1 are those at hand.
+    sizes: tuple[AtSize, ...]
+    #: The distribution that was estimated from the rows; the numbers are those of the rows.
+    law: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandSizes:
+    """What a demand would come to with more or fewer rows."""
+
+    #: The line as the spec writes it.
+    demand: str
+    #: The intervals, or why there are none.
+    found: SampleSizes | NoSizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +107,8 @@ class ExplainedProperty:
     clauses: tuple[str, ...]
     #: The rows that its demands need, where it was asked.
     rows: tuple[DemandRows, ...] = ()
+    #: What they would come to with more or fewer rows, where it was asked.
+    sizes: tuple[DemandSizes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
