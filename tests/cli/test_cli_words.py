@@ -126,7 +126,7 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert "warning[W0801]" in result.stderr
     written = json.loads(run("explain", "x.fair", "--json").stdout)
-    assert written["properties"][1] == {**SECOND, "clauses": ["under cohort"], "rows": []}
+    assert written["properties"][1] == {**SECOND, "clauses": ["under cohort"], "rows": [], "sizes": []}
     assert written["models"][0]["binding"] == {
         "by": "order",
         "inputs": [
