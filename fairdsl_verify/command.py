@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import secrets
 import zlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,7 @@ from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
 from fairdsl_verify.rates import Number, Rates, order_of
+from fairdsl_verify.sample import drawn
 from fairdsl_verify.tree import Checker, Totals, follow, percent, verdict_of
 
 
@@ -31,16 +36,23 @@ class Checked:
     #: Of pairs, what the leaves come to; of rates, the number, where there is one.
     totals: Totals
     number: Number | None = None
+    #: Only some leaves were looked at: what the proof claims is not shown.
+    sampled: bool = False
 
 
-def check(proof: Path, *models: Path) -> Checked:
-    """Check one proof against a model's file, which is one of those given; raises RejectedError."""
+def check(proof: Path, *models: Path, sample: tuple[int, int] | None = None) -> Checked:
+    """Check one proof against a model's file, which is one of those given; raises RejectedError.
+
+    ``sample``: how many leaves are drawn, and the seed.
+    """
     try:
         with gzip.open(proof, "rt", encoding="ascii", newline="\n") as file:
             lines = (line.removesuffix("\n") for line in file)
             data = json.loads(next(lines, ""))
             contents = [path.read_bytes() for path in models]
             rates = type(data) is dict and data.get("format") == RATES
+            if sample is not None and not rates:
+                return _some(data, lines, contents, *sample)
             return (_rates if rates else _pairs)(data, lines, contents)
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError, RecursionError) as error:
         reject(f"it cannot be read: {error}")
@@ -54,9 +66,14 @@ def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checke
         follows = follows and totals.holds
     shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
-    return Checked(
-        question, follows, claims, f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)", totals
-    )
+    reached = f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)"
+    return Checked(question, follows, claims, reached, totals)
+
+
+def _some(data: Any, lines: Iterator[str], contents: Sequence[bytes], count: int, seed: int) -> Checked:
+    question = Question(data)
+    reached = drawn(Checker(question, Graph(question.file_of(contents))), lines, count, seed)
+    return Checked(question, False, "are not checked as a whole", reached, Totals(open=1), sampled=True)
 
 
 def _rates(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checked:
@@ -69,29 +86,45 @@ def _rates(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checke
     return Checked(question, follows, claims, rates.verdict(number), Totals(open=1), number)
 
 
+def answer(proof: Path, models: Sequence[Path], wanted: str | None, sample: tuple[int, int] | None) -> tuple[str, int]:
+    """What is printed about one proof, and 0 where it is verified, 3 where a sample showed no error, else 1."""
+    said: list[str] = []
+    try:
+        checked = check(proof, *models, sample=sample)
+        said += checked.question.words()
+        if wanted not in (None, checked.question.digest):
+            reject(f"it is a proof of another question than {wanted}")
+        said += [f"claims     {checked.claims}", f"reached    {checked.verdict}"]
+        if not checked.follows and not checked.sampled:
+            reject("what it claims does not follow")
+        said.append(f"{'SAMPLED ' if checked.sampled else 'VERIFIED'}   {proof}")
+        return "\n".join(said), 3 if checked.sampled else 0
+    except RejectedError as error:
+        return "\n".join([*said, f"REJECTED   {proof}: {error}"]), 1
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command ``fairdsl-verify``: 0 where all proofs say what follows, else 1."""
+    """The command ``fairdsl-verify``: 0 where all proofs say what follows, 3 where some were only sampled, else 1."""
     parser = argparse.ArgumentParser("fairdsl-verify", description="Check proofs that `fairdsl check --proof` wrote.")
     parser.add_argument("folder", type=Path, help="a folder of proofs, or one proof")
     parser.add_argument("--model", type=Path, action="append", default=[], help="a model's file; may be repeated")
     parser.add_argument("--question", help="the digest of the question that has to be the one proved")
+    parser.add_argument("--sample", type=int, metavar="N", help="check N leaves drawn by mass; verifies nothing")
+    parser.add_argument("--seed", type=int, help="of the draws; without it one that nobody can know before")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many files at a time")
     given = parser.parse_args(arguments)
+    if (given.sample is not None and given.sample < 4) or given.jobs < 1:
+        parser.error("--sample draws 4 leaves or more, and --jobs is at least 1")
     proofs = sorted(given.folder.glob("*.proof")) if given.folder.is_dir() else [given.folder]
-    wrong = not proofs
     if not proofs:
         print(f"{given.folder}: no proofs (*.proof)")
-    for proof in proofs:
-        try:
-            checked = check(proof, *given.model)
-            print(*checked.question.words(), sep="\n")
-            if given.question not in (None, checked.question.digest):
-                reject(f"it is a proof of another question than {given.question}")
-            print(f"claims     {checked.claims}")
-            print(f"reached    {checked.verdict}")
-            if not checked.follows:
-                reject("what it claims does not follow")
-            print(f"VERIFIED   {proof}")
-        except RejectedError as error:
-            wrong = True
-            print(f"REJECTED   {proof}: {error}")
-    return int(wrong)
+        return 1
+    seed = secrets.randbits(64) if given.seed is None else given.seed
+    sample = None if given.sample is None else (given.sample, seed)
+    ask = partial(answer, models=given.model, wanted=given.question, sample=sample)
+    codes = set()
+    with ProcessPoolExecutor(given.jobs) if given.jobs > 1 else nullcontext() as pool:
+        for text, code in (pool.map if pool else map)(ask, proofs):
+            print(text, flush=True)
+            codes.add(code)
+    return 1 if 1 in codes else max(codes)

@@ -110,18 +110,22 @@ class Checker:
         mine, theirs = self.assignments[one], self.assignments[other]
         return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
-    def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
-        """The node cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
+    def cut(self, box: Box, place: int, at: int) -> tuple[Box, Box]:
+        """The box cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
         if place not in self.shared:
             reject("a box is split by an attribute that differs, or that there is not")
-        low, high = node.box[place]
+        low, high = box[place]
         real = self.question.attributes[place].real
         if not low <= at < high or (real and at == low):
             reject("a box is split outside of it")
-        boxes = [(*node.box[:place], ends, *node.box[place + 1 :]) for ends in ((low, at), (at + (not real), high))]
+        first, second = ((*box[:place], ends, *box[place + 1 :]) for ends in ((low, at), (at + (not real), high)))
+        return first, second
+
+    def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
+        """The node cut in two, each half with the bounds that hold there."""
         first, second = (
             self._node(box, node.admitted, self.net.narrowed(known, place, self.question.around(box)[place]))
-            for box in boxes
+            for box in self.cut(node.box, place, at)
         )
         return first, second
 
@@ -262,6 +266,19 @@ class Checker:
                     yield count, mass, self.net.high(known, point)
 
 
+def split(checker: Checker, node: Node, words: Sequence[str]) -> tuple[Node, Node]:
+    """The two halves that a line ``S`` or ``B`` makes of a node."""
+    known = checker.bounded(node).bounds if words[0] == "B" and any(node.admitted) else node.known
+    return checker.halves(node, *place_of(words), known)
+
+
+def place_of(words: Sequence[str]) -> tuple[int, int]:
+    """Where a line cuts: an attribute and a position."""
+    if len(words) != 3:
+        reject("a split is not an attribute and a position")
+    return digits(words[1]), digits(words[2])
+
+
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
     totals, waiting = Totals(somebody=checker.compares(checker.question.compared)), [checker.root()]
@@ -270,11 +287,7 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
             reject("the tree goes on after its last leaf")
         node, words = waiting.pop(), line.split(" ")
         if words[0] in ("S", "B"):
-            if len(words) != 3:
-                reject("a split is not an attribute and a position")
-            known = checker.bounded(node).bounds if words[0] == "B" and any(node.admitted) else node.known
-            first, second = checker.halves(node, digits(words[1]), digits(words[2]), known)
-            waiting += [second, first]
+            waiting += reversed(split(checker, node, words))
         else:
             checker.leaf(node, words, totals)
     if waiting:

@@ -27,7 +27,9 @@ from fairdsl.cli.app import cli
 from fairdsl.proving import Proved, prove_spec
 from fairdsl_verify import RejectedError, bounds, command, tree
 from fairdsl_verify.command import Checked, check
-from fairdsl_verify.question import Condition
+from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.question import Condition, Question
+from fairdsl_verify.sample import cover
 
 CHECKER = Path(fairdsl_verify.__file__).parent
 SPEC = """fair 1
@@ -157,6 +159,65 @@ def test_the_command(proved: tuple[Path, tuple[Proved, ...]], capsys: pytest.Cap
     one = str(path_of(found[0]))
     assert command.main([one, "--model", str(folder / "m.onnx"), "--question", found[0].proof.question]) == 0
     assert command.main([one, "--model", str(folder / "m.onnx"), "--question", "0" * 64]) == 1
+
+
+def test_files_are_checked_side_by_side(
+    proved: tuple[Path, tuple[Proved, ...]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder, found = proved
+    given_ = ["--model", str(folder / "m.onnx")]
+    assert command.main([str(folder), *given_]) == 0
+    alone = capsys.readouterr().out
+    assert command.main([str(folder), *given_, "--jobs", "2"]) == 0
+    assert capsys.readouterr().out == alone
+    for each in found:
+        (tmp_path / path_of(each).name).write_bytes(path_of(each).read_bytes())
+    (tmp_path / path_of(found[1]).name).write_bytes(b"")
+    assert command.main([str(tmp_path), *given_, "--jobs", "2"]) == 1
+    printed = capsys.readouterr().out
+    assert (printed.count("VERIFIED"), printed.count("REJECTED")) == (3, 1)
+
+
+def test_a_sample_verifies_nothing(
+    proved: tuple[Path, tuple[Proved, ...]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder, _ = proved
+    given_ = ["--model", str(folder / "m.onnx"), "--sample", "50"]
+    assert command.main([str(folder), *given_, "--seed", "1"]) == 3
+    printed = capsys.readouterr().out
+    assert "VERIFIED" not in printed
+    assert printed.count("seed 1): with 95 % confidence less than 3/50 of the claimed mass is wrong") == 4
+    (tmp_path / "t.proof").write_bytes(b"")
+    assert command.main([str(tmp_path), *given_]) == 1
+    with pytest.raises(SystemExit):
+        command.main([str(folder), *given_[:-1], "3"])
+
+
+def test_what_is_wrong_is_found_as_often_as_its_mass_says(
+    proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path
+) -> None:
+    """Leaves of a true proof that are called what they are not, one at a time: who draws one of them rejects."""
+    folder, found = proved
+    path = path_of(found[0])
+    header, *lines = gzip.decompress(path.read_bytes()).decode().rstrip("\n").split("\n")
+    wanted = Question(json.loads(header))
+    checker = tree.Checker(wanted, Graph((folder / "m.onnx").read_bytes()))
+    masses, _ = cover(checker, lines)
+    claimed = sum(masses)
+    whole = cover(checker, ["=" if line == "?" else line for line in lines])[0]
+    assert sum(whole) == checker.mass(checker.root())
+    at = max((place for place, line in enumerate(lines) if line[0] in "=E"), key=masses.__getitem__)
+    part, tries, rejected = masses[at] / claimed, 80, 0
+    text = "\n".join([header, *lines[:at], "N", *lines[at + 1 :]]) + "\n"
+    (tmp_path / "t.proof").write_bytes(gzip.compress(text.encode()))
+    for seed in range(tries):
+        try:
+            assert check(tmp_path / "t.proof", folder / "m.onnx", sample=(4, seed)).sampled
+        except RejectedError as error:
+            rejected += "called empty" in str(error)
+    likely = 1 - (1 - part) ** 4
+    assert abs(rejected / tries - likely) <= 4 * (likely * (1 - likely) / tries) ** 0.5 + 0.01, (rejected, likely)
+    assert rejected > 0
 
 
 def test_another_model_is_rejected(proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path) -> None:
@@ -353,21 +414,26 @@ def test_it_is_short() -> None:
     lines = {path.name: len(path.read_text().splitlines()) for path in modules()}
     trees, networks = lines.pop("forest.py"), lines.pop("bounds.py") + lines.pop("chain.py")
     rates = sum(lines.pop(name) for name in ("groups.py", "masses.py", "rates.py"))
+    sample = lines.pop("sample.py")
     together = sum(lines.values())
     said = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text()
-    for number, of in ((together + networks, "networks"), (together + trees, "trees"), (rates, "rates")):
+    for number, of in (
+        (together + networks, "networks"),
+        (together + trees, "trees"),
+        (rates, "rates"),
+        (sample, "samples"),
+    ):
         assert f"{number:,}" in said, (of, number)
-    assert together + networks <= 1372
-    assert together + trees <= 1298
+    assert together + networks <= 1418
+    assert together + trees <= 1344
     assert rates <= 764
+    assert sample <= 66
 
 
 def test_a_field_that_stands_there_twice_is_rejected(proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path) -> None:
     """Protobuf takes the last of two: another reader might take the first."""
     content = (proved[0] / "m.onnx").read_bytes()
     graph = onnx.load(proved[0] / "m.onnx").graph.SerializeToString()
-    from fairdsl_verify.onnx_file import Graph
-
     with pytest.raises(RejectedError, match="2 times"):
         Graph(content + b"\x3a" + _varint(len(graph)) + graph)
 

@@ -1,0 +1,66 @@
+"""Some leaves of a tree, drawn by mass: what is wrong in a large part of it is found, and no more is said than that."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator
+from itertools import accumulate
+from random import Random
+
+from fairdsl_verify import reject
+from fairdsl_verify.question import Box
+from fairdsl_verify.tree import Checker, Node, Totals, place_of, split
+
+
+def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
+    """Of each line the mass of what its leaf claims (0 of splits and of leaves that claim nothing), and its parent."""
+    masses: list[int] = []
+    parents: list[int] = []
+    whole: Box = tuple((0, attribute.size - 1) for attribute in checker.question.attributes)
+    waiting = [(whole, -1)]
+    for number, line in enumerate(lines):
+        if not waiting:
+            reject("the tree goes on after its last leaf")
+        (box, parent), words = waiting.pop(), line.split(" ")
+        parents.append(parent)
+        if words[0] in ("S", "B"):
+            waiting += [(half, number) for half in reversed(checker.cut(box, *place_of(words)))]
+            masses.append(0)
+        else:
+            masses.append(0 if line == "?" else checker.mass(Node(box, (), None)))
+    if waiting:
+        reject("the tree ends before its leaves cover the domain")
+    return masses, parents
+
+
+def drawn(checker: Checker, given: Iterator[str], count: int, seed: int) -> str:
+    """Draw so many leaves among those that claim something, by mass, and check each; in words, what that shows.
+
+    Draws are independent, with replacement: if a part p of the claimed mass were wrong, none of it would be drawn with
+    probability (1 - p)^N, which for p = 3/N is below exp(-3) < 5 %.
+    """
+    lines = list(given)
+    checker.compares(checker.question.compared)
+    masses, parents = cover(checker, lines)
+    upto, rng = list(accumulate(masses)), Random(seed)
+    if not upto[-1]:
+        reject("no leaf claims anything")
+    leaves = {bisect(upto, rng.randrange(upto[-1])) for _ in range(count)}
+    above = set(leaves)
+    for number in leaves:
+        while (number := parents[number]) >= 0 and number not in above:
+            above.add(number)
+    nodes: dict[int, list[Node]] = {-1: [checker.root()]}
+    for number, parent in enumerate(parents):
+        # A parent's halves lie with it, the second one first; whoever comes by in preorder takes the next.
+        if parent not in nodes:
+            continue
+        node, words = nodes[parent].pop(), lines[number].split(" ")
+        if number in leaves:
+            checker.leaf(node, words, Totals())
+        elif number in above:
+            nodes[number] = list(reversed(split(checker, node, words)))
+    return (
+        f"no error among {count} leaves drawn by mass ({len(leaves)} different ones, seed {seed}): "
+        f"with 95 % confidence less than 3/{count} of the claimed mass is wrong"
+    )
