@@ -87,7 +87,7 @@ def _four_fifths(ratio: Fraction, groups: Value) -> str:
         return words
     low, high = groups.sampling
     sure = (high is not None and high < _FOUR_FIFTHS) if below else (low is not None and low >= _FOUR_FIFTHS)
-    return f"{words}, in the population {'as well' if sure else 'perhaps not'}"
+    return f"{words}, in the population {'as well' if sure else 'it may be' if not below else 'it may not be'}"
 
 
 def _heading(item: PropertyReport) -> str:

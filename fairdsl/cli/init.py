@@ -65,16 +65,6 @@ def command(
 
 def _print(drafted: Drafted) -> None:
     """What was written, what was left out, what is to be decided, and the next command."""
-    style = output_style()
-    rows = [
-        ("attributes", f"{len(drafted.attributes)}, of {drafted.rows:,} rows of `{drafted.data}`"),
-        ("protected", ", ".join(drafted.protected) or "none named, and none that looks it: write `protected NAME`"),
-        *(("left out", f"`{each.column}`: {each.why}") for each in drafted.left_out),
-        *([("outcome", drafted.outcome)] if drafted.outcome else []),
-        *([("model", drafted.binding)] if drafted.binding else []),
-        ("read it", "what may be assumed and what is required is yours to decide"),
-        ("then", f"fairdsl {'check' if drafted.checks else 'lint'} {shlex.quote(drafted.path)}"),
-    ]
-    click.echo(style.shown(f"wrote {drafted.path}"))
-    for name, text in rows:
-        click.echo(style.shown(f"    {name:<11}{text}"))
+    style, command = output_style(), "check" if drafted.checks else "lint"
+    for line in (*str(drafted).splitlines(), f"    {'then':<11}fairdsl {command} {shlex.quote(drafted.path)}"):
+        click.echo(style.shown(line))

@@ -71,6 +71,23 @@ class Drafted(Document):
         """Whether the spec asks something yet."""
         return "\nproperty " in self.text
 
+    def summary(self) -> list[tuple[str, str]]:
+        """What was written, what was left out and what is to be decided: words with what is said of each."""
+        return [
+            ("attributes", f"{len(self.attributes)}, of {self.rows:,} rows of `{self.data}`"),
+            ("protected", ", ".join(self.protected) or "none named, and none that looks it: write `protected NAME`"),
+            *(("left out", f"`{each.column}`: {each.why}") for each in self.left_out),
+            *([("outcome", self.outcome)] if self.outcome else []),
+            *([("model", self.binding)] if self.binding else []),
+            ("read it", "what may be assumed and what is required is yours to decide"),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join((f"wrote {self.path}", *(f"    {name:<11}{text}" for name, text in self.summary())))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path}: {len(self.attributes)} attributes, {self.rows:,} rows>"
+
 
 def draft_spec(
     data: str, *, output: str | None, model: str | None, label: str | None, protected: Sequence[str]

@@ -74,6 +74,14 @@ def test_it_checks_at_once(drafted: Drafted) -> None:
     assert judged <= {"holds", "violated", "measured"}
 
 
+def test_a_draft_in_words_is_what_the_command_prints(drafted: Drafted) -> None:
+    said = str(drafted)
+    assert said.startswith(f"wrote {drafted.path}\n    attributes ")
+    assert drafted.outcome is None or drafted.outcome in said
+    assert all(each.why in said for each in drafted.left_out)
+    assert repr(drafted).startswith(f"<Drafted {drafted.path}: ")
+
+
 def test_every_column_is_an_attribute_or_says_why_not(drafted: Drafted) -> None:
     assert drafted.attributes == (
         *("Geschlecht", "age", "income_thousands", "debt", "country", "capital", "children", "job", "repaid"),
