@@ -80,7 +80,7 @@ def test_smt_refuses_and_points_at_the_model() -> None:
     for backend in (Smt(), SmtLib()):
         refused = backend.offer(question)
         assert isinstance(refused, Refusal)
-        assert "`approve` has curved units" in refused.why
+        assert "`approve` has smooth units" in refused.why
         assert refused.span is SPAN
     for engine in (Enumerate(), Search()):
         assert isinstance(engine.offer(question), Offer)

@@ -65,9 +65,9 @@ def test_the_list_of_commands_is_what_the_commands_say() -> None:
 
 
 def test_an_unknown_command() -> None:
-    result = CliRunner().invoke(cli, ["verify"])
+    result = CliRunner().invoke(cli, ["certify"])
     assert result.exit_code == 2
-    assert "No such command 'verify'" in result.stderr
+    assert "No such command 'certify'" in result.stderr
 
 
 def test_the_version() -> None:

@@ -95,7 +95,7 @@ POINTED_OUT = {
     "across sex under rows require impact_ratio >= 0.8%": "hardly a bound of impact ratio",
     "compare a, b : D differ in sex regardless of x among x <= b.x require same decision": "that of both individuals",
     "compare a, b : D differ in sex when confidence(a) >= 90% require same decision": "decisions no probability",
-    "across sex under rows given citizen measure parity_gap": "a condition on people begins with `among`",
+    "across sex under rows given citizen measure parity_gap": "`given` does not belong in this property",
 }
 
 

@@ -299,7 +299,7 @@ def test_models_that_are_not_written() -> None:
         weight=hidden.layers[0].weight, bias=hidden.layers[0].bias, slope=hidden.layers[0].slope, curves=(Curve.TANH,)
     )
     assert "hidden" in (unsupported(hidden) or "")
-    assert "curved" in (unsupported(replace(hidden, layers=(curved, hidden.layers[1]))) or "")
+    assert "smooth" in (unsupported(replace(hidden, layers=(curved, hidden.layers[1]))) or "")
     with pytest.raises(ValueError, match="hidden"):
         favourable_literal(Gates(), hidden, {})
 

@@ -116,7 +116,7 @@ def test_required_clauses_lose_repetitions_and_tautologies() -> None:
     assert extensions(gates, []) == []
 
 
-def test_an_instance_binds_choices_and_chances_in_order_and_definitions_innermost() -> None:
+def test_an_instance_binds_existential_and_random_variables_in_order_and_definitions_innermost() -> None:
     gates = Gates()
     a = gates.choice("a")
     both = gates.conjunction([a, gates.choice("b", Quantifier.FORALL)])
@@ -134,7 +134,7 @@ def test_an_instance_binds_choices_and_chances_in_order_and_definitions_innermos
     assert instance.names == {1: "a", 2: "b", 4: "r"}
     assert instance.comments == ("what",)
     assert [bound.variable for bound in gates.instance([r, a]).prefix] == [4, 1, 2, 3, 5]
-    with pytest.raises(ValueError, match="choices and chances"):
+    with pytest.raises(ValueError, match="existential and random variables"):
         gates.instance([both])
 
 

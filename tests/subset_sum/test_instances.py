@@ -76,7 +76,7 @@ def same(problem: Problem, folder: Path) -> Instance:
     unknown = [note for note in expected.evidence.notes if "its own rates" in note]
     notes = tuple(note for note in expected.evidence.notes if note not in unknown)
     assert len(unknown) <= 1
-    if "masses" not in expected.evidence.method:
+    if "probabilities of" not in expected.evidence.method:
         assert found.evidence == replace(expected.evidence, notes=notes)
     for name in ("low", "high", "most", "least", "sampling", "confidence", "reason"):
         assert getattr(found, name) == getattr(expected, name), name

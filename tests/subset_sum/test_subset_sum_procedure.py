@@ -79,7 +79,7 @@ def test_a_weighed_range_without_end_has_no_sum() -> None:
     assert "`income`, whose outermost bin has no end" in no_sum(endless)
     boxes = Rates().offer(endless)
     assert isinstance(boxes, Offer)
-    assert "boxes, which narrow: the model weighs `income`, whose outermost bin has no end" in boxes.method
+    assert "branch and bound: the model weighs `income`, whose outermost bin has no end" in boxes.method
     assert isinstance(Rates().offer(asked(open_, linear([1, 0], 1), 0)), Offer)
     endless = asked(open_, linear([1, 0], 1), 0, influence=(1,))
     with pytest.raises(ValueError, match="nothing is uniform on all of `income`"):  # semantics asks for a range before
