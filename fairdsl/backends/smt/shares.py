@@ -190,7 +190,8 @@ class _Search:
             if free is not None and few and not box.broken:
                 who, at = free
                 values = (region.b if who is Who.B else region.a)[at]
-                regions += [(role, region.with_values(who.value, at, part)) for part in halved(values) or ()]
+                # A region that cannot be cut stays: what is left out counts as ruled out.
+                regions += [(role, region.with_values(who.value, at, part)) for part in halved(values) or (values,)]
                 continue
             regions.append((role, region))
             if own is not None:
