@@ -9,7 +9,7 @@ from operator import mul
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Affine, Network
-from fairdsl_verify.question import MAYBE, Box, Model, exact, items, place_of, side_of
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, Box, Model, exact, integral, items, place_of, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -38,9 +38,11 @@ class Integers:
         origin, steps, tables = self._first(question, layers[0])
         rows = [origin, *(step or [] for step in steps), *(row for table in tables for row in table or [])]
         scale = lcm(*(value.denominator for row in rows for value in row))
-        self.origin = [int(value * scale) for value in origin]
-        self.steps = [None if row is None else [int(value * scale) for value in row] for row in steps]
-        self.tables = [None if rows is None else [[int(v * scale) for v in row] for row in rows] for rows in tables]
+        self.origin = [integral(value * scale) for value in origin]
+        self.steps = [None if row is None else [integral(value * scale) for value in row] for row in steps]
+        self.tables = [
+            None if rows is None else [[integral(value * scale) for value in row] for row in rows] for rows in tables
+        ]
         #: Attributes of which nothing is read.
         self.idle = [
             not any(step) if step is not None else all(row == (table or [])[0] for row in table or [])
@@ -51,11 +53,11 @@ class Integers:
         self.biases: list[list[int]] = []
         for layer in layers[1:]:
             factor = lcm(*(value.denominator for row in layer.weight for value in row))
-            factor = lcm(factor, *((value * scale * factor).denominator for value in layer.bias))
-            self.weights.append([[int(value * factor) for value in row] for row in layer.weight])
+            factor *= lcm(*((value * scale * factor).denominator for value in layer.bias))
+            self.weights.append([[integral(value * factor) for value in row] for row in layer.weight])
             self.columns.append(list(zip(*self.weights[-1], strict=True)))
             scale *= factor
-            self.biases.append([int(value * scale) for value in layer.bias])
+            self.biases.append([integral(value * scale) for value in layer.bias])
         #: What is known of the whole domain.
         self.start: Bounds = []
         self.question, nothing = question, [0] * len(self.origin)
@@ -131,8 +133,8 @@ class Integers:
         attribute = self.question.attributes[place]
         if self.idle[place] or ends[0] == ends[1]:
             return [(ends[0], attribute.measure(ends))]
-        if attribute.real:
-            reject("a leaf is evaluated that has a range of reals")
+        if attribute.real or attribute.measure(ends) > MOST_EVALUATED:
+            reject("a leaf is evaluated that has a range of reals, or too many individuals")
         return [(position, 1) for position in range(ends[0], ends[1] + 1)]
 
 

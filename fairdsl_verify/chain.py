@@ -64,7 +64,8 @@ def network_of(graph: Graph) -> Network:
         elif node.op == "Sigmoid":
             sigmoid = True
         elif node.op != "Identity":
-            current = _affine(node, constants, name, current, closed)
+            width = len(current.weight) if current else len(closed[-1].weight) if closed else graph.width
+            current = _affine(node, constants, name, current, width)
         node.all_seen()
         name = node.outputs[0]
     if name != graph.outputs[0] or current is None or len(current.weight) != 1:
@@ -73,24 +74,18 @@ def network_of(graph: Graph) -> Network:
     return Network(layers[0], layers[1:], sigmoid)
 
 
-def _affine(
-    node: Node, constants: dict[str, Tensor], name: str, current: Affine | None, closed: list[Affine]
-) -> Affine:
+def _affine(node: Node, constants: dict[str, Tensor], name: str, current: Affine | None, width: int) -> Affine:
     """One more affine node: Gemm, MatMul, or an elementwise operation with a constant."""
     others = [constants.get(other) for other in node.inputs if other != name]
     if any(other is None for other in others) or node.inputs.count(name) != 1:
         reject(f"`{node.op}` is not of one tensor and constants")
     tensors = [other for other in others if other is not None]
-    width = None if current is None else len(current.weight)
-    if width is None and closed:
-        width = len(closed[-1].weight)
     if node.op in ("Gemm", "MatMul"):
         weight, bias = _product(node, tensors, name, width)
         return Affine(weight, bias) if current is None else current.after(weight, bias)
     if node.op not in ("Add", "Sub", "Mul", "Div") or len(tensors) != 1:
         reject(f"this program does not know the operator `{node.op}`")
-    if width is None:
-        width = prod(tensors[0][0])
+    width = width or prod(tensors[0][0])
     values, front = _spread(tensors[0], width), node.inputs[0] == name
     one, zero = [Fraction(1)] * width, [Fraction(0)] * width
     if current is None:
@@ -106,9 +101,7 @@ def _affine(
     return current.scaled([1 / v for v in values], zero)
 
 
-def _product(
-    node: Node, tensors: list[Tensor], name: str, width: int | None
-) -> tuple[list[list[Fraction]], list[Fraction]]:
+def _product(node: Node, tensors: list[Tensor], name: str, width: int) -> tuple[list[list[Fraction]], list[Fraction]]:
     """The matrix and the bias of a Gemm or MatMul."""
     if not tensors or node.inputs[0] != name or len(tensors[0][0]) != 2 or len(tensors) > 1 + (node.op == "Gemm"):
         reject(f"`{node.op}` does not multiply by one matrix from the right")
@@ -123,7 +116,7 @@ def _product(
     weight = [[alpha * entry for entry in row] for row in weight]
     bias = [beta * entry for entry in _spread(tensors[1], len(weight))] if len(tensors) > 1 else []
     bias = bias or [Fraction(0)] * len(weight)
-    if not weight or (width is not None and len(weight[0]) != width):
+    if not weight or len(weight[0]) != (width or len(weight[0])):
         reject(f"`{node.op}` has a matrix of another width than what it multiplies")
     return weight, bias
 

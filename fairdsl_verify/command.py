@@ -12,17 +12,21 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from fairdsl_verify import RejectedError, reject
 from fairdsl_verify.groups import FORMAT as RATES
 from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import Question
+from fairdsl_verify.question import Question, no_float, once
 from fairdsl_verify.rates import Number, Rates, order_of
 from fairdsl_verify.sample import drawn
 from fairdsl_verify.tree import Checker, Totals, follow, percent, verdict_of
+
+#: Characters of a question at most; more are not read.
+MOST_CHARACTERS = 1 << 26
 
 
 @dataclass
@@ -47,8 +51,8 @@ def check(proof: Path, *models: Path, sample: tuple[int, int] | None = None) -> 
     """
     try:
         with gzip.open(proof, "rt", encoding="ascii", newline="\n") as file:
-            lines = (line.removesuffix("\n") for line in file)
-            data = json.loads(next(lines, ""))
+            lines = _lines(file)
+            data = json.loads(next(lines, ""), object_pairs_hook=once, parse_float=no_float, parse_constant=no_float)
             contents = [path.read_bytes() for path in models]
             rates = type(data) is dict and data.get("format") == RATES
             if sample is not None and not rates:
@@ -58,12 +62,25 @@ def check(proof: Path, *models: Path, sample: tuple[int, int] | None = None) -> 
         reject(f"it cannot be read: {error}")
 
 
+def _lines(file: TextIO) -> Iterator[str]:
+    """The question, then the lines behind it; what is longer than these may be is not read into memory."""
+    for limit in chain([MOST_CHARACTERS], repeat(80)):
+        line = file.readline(limit)
+        if len(line) == limit and not line.endswith("\n"):
+            reject(f"a line is longer than {limit} characters")
+        if not line:
+            return
+        yield line.removesuffix("\n")
+
+
 def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checked:
     question = Question(data)
     totals = follow(Checker(question, Graph(question.file_of(contents))), lines)
     follows = totals.certified >= question.certified and totals.falsified >= question.falsified
     if question.holds:
         follows = follows and totals.holds
+    elif not question.certified > 0 and not question.falsified > 0:
+        reject("it claims nothing")
     shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
     reached = f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)"
@@ -89,6 +106,7 @@ def _rates(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checke
 def answer(proof: Path, models: Sequence[Path], wanted: str | None, sample: tuple[int, int] | None) -> tuple[str, int]:
     """What is printed about one proof, and 0 where it is verified, 3 where a sample showed no error, else 1."""
     said: list[str] = []
+    code = 1
     try:
         checked = check(proof, *models, sample=sample)
         said += checked.question.words()
@@ -98,9 +116,12 @@ def answer(proof: Path, models: Sequence[Path], wanted: str | None, sample: tupl
         if not checked.follows and not checked.sampled:
             reject("what it claims does not follow")
         said.append(f"{'SAMPLED ' if checked.sampled else 'VERIFIED'}   {proof}")
-        return "\n".join(said), 3 if checked.sampled else 0
+        code = 3 if checked.sampled else 0
     except RejectedError as error:
-        return "\n".join([*said, f"REJECTED   {proof}: {error}"]), 1
+        said.append(f"REJECTED   {proof}: {error}")
+    # Whatever stands in a file, it makes no line of its own.
+    shown = ("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in said)
+    return "\n".join(shown), code
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

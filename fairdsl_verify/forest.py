@@ -16,8 +16,8 @@ from math import ceil, floor, lcm
 from typing import Any
 
 from fairdsl_verify import reject
-from fairdsl_verify.onnx_file import Graph, Node, dyadic, tensor
-from fairdsl_verify.question import MAYBE, Box, Model, exact, items, place_of, side_of
+from fairdsl_verify.onnx_file import Graph, Node, tensor
+from fairdsl_verify.question import MAYBE, Box, Model, exact, integral, items, place_of, side_of
 
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
@@ -102,7 +102,8 @@ class Forest:
 
     def __init__(self, question: Model, graph: Graph) -> None:
         node = next(each for each in graph.nodes if each.domain == "ai.onnx.ml")
-        if _back(graph, node.inputs[0], 1) != graph.input or _back(graph, graph.outputs[0], 7) != node.outputs[0]:
+        made = 7 if node.op == "TreeEnsembleClassifier" else 1
+        if _back(graph, node.inputs[0], 1) != graph.input or _back(graph, graph.outputs[0], made) != node.outputs[0]:
             reject("the model is more than trees: between its input, them and its first output stands something else")
         if node.op == "TreeEnsembleClassifier":
             labels, threshold = _labels_of(node, question)
@@ -129,7 +130,7 @@ class Forest:
         node.all_seen()
         votes = [vote * share for vote in roots.votes.values()]
         scale = lcm(constant.denominator, *(vote.denominator for vote in votes))
-        self.constant = int(constant * scale)
+        self.constant = integral(constant * scale)
         self.question = question
         self.start = self._kept(self.constant, roots.trees(share * scale))
         for place, attribute in enumerate(question.attributes):
@@ -231,11 +232,8 @@ def _listed(node: Node, name: str, *, keep: bool = False) -> list[Any]:
     for each in (name, f"{name}_as_tensor"):
         item = node.attributes.get(each) if keep else node.attributes.pop(each, None)
         if item is not None:
-            floats = item.fields.get(7, [])
-            if any(kind not in (2, 5) for kind, _ in floats):
-                reject(f"`{name}` is of another wire type than ONNX says")
             found += item.integers(8) + [text.decode("utf-8", "replace") for text in item.each(9)]
-            found += dyadic(b"".join(value for _, value in floats), "f", 4)
+            found += item.floats(7, "f")
             found += [value for data in item.each(5) for value in tensor(data)[1][1]]
     return found
 
@@ -278,7 +276,7 @@ class _Nodes:
         self._left.remove(key)
         column, mode, value, yes, no = self.nodes[key]
         if mode == "LEAF":
-            vote = int(self.votes[key] * share)
+            vote = integral(self.votes[key] * share)
             return Tree(vote, vote, 0, -1, (), ())
         if mode not in _MODES or not 0 <= column < len(self._columns):
             reject(f"the trees branch by {mode}, or by a column that the question does not fill")

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.forest import Tree
-from fairdsl_verify.question import MAYBE, YES, Attribute, Condition, exact, items, keys, side_of, whole
+from fairdsl_verify.question import MAYBE, YES, Attribute, Condition, exact, integral, items, keys, side_of, whole
 
 #: The checker's own limits: what is larger is rejected, not attempted.
 MOST_POSITIONS, MOST_STATES = 1 << 16, 1 << 20
@@ -103,8 +103,8 @@ class Formulas:
             before = added.get(place, [Fraction(0)] * len(values))
             added[place] = [have + factor * value for have, value in zip(before, values, strict=True)]
         scale = lcm(scale, *(value.denominator for table in added.values() for value in table))
-        tables = {place: [int(value * scale) for value in table] for place, table in added.items()}
-        above, least = (self.sum(tables, int(condition.constant * scale), (), zero=zero) for zero in (False, True))
+        tables = {place: [integral(value * scale) for value in table] for place, table in added.items()}
+        above, least = (self.sum(tables, integral(condition.constant * scale), (), zero=zero) for zero in (False, True))
         below, equal = self.joined("not", [least]), self.joined("and", [least, self.joined("not", [above])])
         most, other = self.joined("not", [above]), self.joined("not", [equal])
         return {">": above, ">=": least, "<": below, "<=": most, "=": equal, "!=": other}[str(condition.op)]
@@ -158,7 +158,7 @@ class Law:
             rows = list(self._rows(column, each["rows"]))
             scale = lcm(*(value.denominator for _, row in rows for value in row))
             self.scales.append(scale)
-            table = {(*at, cell): int(value * scale) for at, row in rows for cell, value in enumerate(row)}
+            table = {(*at, cell): integral(value * scale) for at, row in rows for cell, value in enumerate(row)}
             self.tables.append(table)
             if len(table) != sum(len(row) for _, row in rows):
                 reject("a distribution has two rows for the same cells of its parents")
@@ -195,10 +195,12 @@ class Law:
     def cell_words(self, column: int, cell: int) -> str:
         """A cell as it is printed."""
         attribute, (first, last, inside) = self.attributes[column], self.cells[column][cell]
-        ends: list[Any] = [attribute.value(first), attribute.value(last)][: 1 + (first < last)]
         if attribute.values is not None:
-            return " or ".join(str(label) for label in attribute.data["labels"][first : last + 1])
-        return " .. ".join(map(str, ends)) + ("" if inside == POINT else f" ({inside})")
+            text = " or ".join(map(repr, attribute.data["labels"][first : last + 1]))
+        else:
+            ends = [attribute.value(first), attribute.value(last)][: 1 + (first < last)]
+            text = " .. ".join(map(str, ends))
+        return text + ("" if inside == POINT else f" ({inside})")
 
     def words(self) -> Iterator[str]:
         """As it is printed."""

@@ -65,6 +65,13 @@ class Message:
             reject(f"a field {number} is of another wire type than ONNX says")
         return [value for _, value in found]
 
+    def floats(self, number: int, code: str) -> list[Fraction]:
+        """A repeated field of floats (`f`) or doubles (`d`), packed or not."""
+        found = self.fields.get(number, [])
+        if any(kind not in (2, 5 if code == "f" else 1) for kind, _ in found):
+            reject(f"a field {number} is of another wire type than ONNX says")
+        return dyadic(b"".join(value for _, value in found), code)
+
     def integers(self, number: int) -> list[int]:
         """A repeated field of integers, packed or not."""
         found: list[int] = []
@@ -97,9 +104,9 @@ def _signed(value: int) -> int:
     return value - 2**64 if value >= 2**63 else value
 
 
-def dyadic(data: bytes, code: str, size: int) -> list[Fraction]:
+def dyadic(data: bytes, code: str) -> list[Fraction]:
     """Little-endian floats as the exact numbers they are."""
-    if len(data) % size:
+    if len(data) % struct.calcsize("<" + code):
         reject("a tensor's data is not a whole number of entries")
     found = []
     for (value,) in struct.iter_unpack("<" + code, data):
@@ -120,13 +127,12 @@ def tensor(data: bytes) -> tuple[str, Tensor]:
         reject("a tensor's data lies in another file")
     dims, kind = tuple(message.integers(1)), message.one(2, 0, 0)
     raw, name = message.one(9, 2, None), message.text(8)
-    field, code, size = {1: (4, "f", 4), 11: (10, "d", 8)}.get(kind, (0, "", 0))
+    field, code = {1: (4, "f"), 11: (10, "d")}.get(kind, (0, ""))
     if not field:
         reject(f"the tensor `{name}` is of data type {kind}; this program reads float32 and float64")
-    typed = [bytes(value) for _, value in message.fields.get(field, []) if isinstance(value, bytes)]
     if any(number in message.fields for number in (4, 7, 10) if number != field or raw is not None):
         reject(f"the tensor `{name}` has its data twice, or as another type")
-    values = dyadic(raw if raw is not None else b"".join(typed), code, size)
+    values = message.floats(field, code) if raw is None else dyadic(raw, code)
     if any(size < 0 for size in dims) or prod(dims) != len(values):
         reject(f"the tensor `{name}` has {len(values)} entries where its shape has {prod(dims)}")
     return name, (dims, values)
@@ -145,8 +151,10 @@ class Node:
         self.attributes: dict[str, Message] = {}
         for item in map(Message, message.each(5)):
             name = item.text(1)
-            if name in self.attributes or 21 in item.fields:
-                reject(f"`{self.op}` has its attribute `{name}` twice, or by reference")
+            # Name, explanation and type, and the one field that holds a value of this type.
+            item.only((1, 13, 20, item.one(20, 0, 0) + 1), f"the attribute `{name}`")
+            if name in self.attributes:
+                reject(f"`{self.op}` has its attribute `{name}` twice")
             self.attributes[name] = item
 
     def integer(self, name: str, default: int) -> int:
@@ -157,7 +165,7 @@ class Node:
     def number(self, name: str) -> Fraction:
         """A float attribute whose default is 1."""
         item = self.attributes.pop(name, None)
-        return Fraction(1) if item is None else dyadic(item.one(2, 5, b"\0\0\0\0"), "f", 4)[0]
+        return Fraction(1) if item is None else dyadic(item.one(2, 5, b"\0\0\0\0"), "f")[0]
 
     def all_seen(self) -> None:
         """Reject attributes that nobody looked at: they might mean something."""
@@ -181,11 +189,16 @@ class Graph:
             if name in self.constants:
                 reject(f"the tensor `{name}` stands there twice")
             self.constants[name] = found
-        inputs = [Message(item).text(1) for item in graph.each(11)]
+        given = [Message(item) for item in graph.each(11)]
+        inputs = [item.text(1) for item in given]
         self.outputs = [Message(item).text(1) for item in graph.each(12)]
         if len(inputs) != 1 or inputs[0] in self.constants:
             reject("the model has several inputs, or an initializer that callers may replace")
         self.input, self.nodes = inputs[0], list(map(Node, graph.each(1)))
+        shape = Message(Message(Message(given[0].one(2, 2, b"")).one(1, 2, b"")).one(2, 2, b""))
+        sizes = [Message(size).one(1, 0, 0) for size in shape.each(1)][1:]
+        #: How many columns the input is declared to have; 0 where the file leaves that open.
+        self.width = prod(sizes) if sizes else 0
         made = [name for node in self.nodes for name in node.outputs]
         if len({*made, *inputs, *self.constants}) != len(made) + 1 + len(self.constants):
             reject("a tensor is made twice")

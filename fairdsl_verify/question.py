@@ -9,13 +9,13 @@ from copy import copy
 from fractions import Fraction
 from itertools import product
 from math import ceil, prod
-from typing import Any
+from typing import Any, NoReturn
 
 from fairdsl_verify import reject
 
 FORMAT = "fairdsl.proof/1"
-#: The checker's own limit: more is rejected, not attempted.
-MOST_ASSIGNMENTS = 4096
+#: The checker's own limits: more is rejected, not attempted.
+MOST_ASSIGNMENTS, MOST_EVALUATED = 4096, 4096
 #: Three-valued truth of a condition on a box.
 NO, MAYBE, YES = 0, 1, 2
 
@@ -46,6 +46,25 @@ def exact(value: Any, what: str) -> Fraction:
         reject(f"{what} is not an exact number")
 
 
+def integral(value: Fraction) -> int:
+    """A product that has to be whole: nothing is rounded."""
+    if value.denominator != 1:
+        reject("a number is not whole that has to be")
+    return value.numerator
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; which of two values of one key counts would depend on the reader."""
+    if len({key for key, _ in pairs}) != len(pairs):
+        reject("a key stands there twice")
+    return dict(pairs)
+
+
+def no_float(text: str) -> NoReturn:
+    """Numbers are whole, or text `p/q`."""
+    reject(f"{text} is not an exact number")
+
+
 def keys(found: Any, known: Sequence[str], what: str) -> dict[str, Any]:
     """An object with just these keys: one that nobody reads would be another question."""
     if type(found) is not dict or set(found) != set(known):
@@ -74,6 +93,8 @@ class Attribute:
         self.values: list[Fraction] | None = None
         if kind == "values":
             found = keys(data, ("name", "type", "values", "labels"), "an attribute")
+            if any(type(label) is not str for label in items(found["labels"], "`labels`")):
+                reject("a label is not text")
             self.values = [exact(value, "a value") for value in items(found["values"], "`values`")]
             if len(set(self.values)) != len(self.values):
                 reject("an attribute has a value twice")
@@ -93,7 +114,9 @@ class Attribute:
             reject("an attribute is of no known type")
         if self.size < 1:
             reject("an attribute has no values")
-        self.real, self.name, self.data = kind == "real", str(found["name"]), found
+        self.real, self.name, self.data = kind == "real", found["name"], found
+        if type(self.name) is not str or not self.name.isidentifier():
+            reject("an attribute's name is not one word")
 
     def named(self, name: str) -> Attribute:
         """The attribute by another name."""
@@ -121,11 +144,11 @@ class Attribute:
         if self.values is None:
             kind = "real" if self.real else "integer"
             return f"{self.name} : {kind} {self.data['low']} .. {self.data['high']}"
-        labels = items(self.data["labels"], "`labels`")
+        labels = self.data["labels"]
         if len(labels) != len(self.values):
             reject("there are not as many labels as values")
         pairs = sorted(zip(self.values, labels, strict=True))
-        return f"{self.name} : {{ {', '.join(f'{label} = {value}' for value, label in pairs)} }}"
+        return f"{self.name} : {{ {', '.join(f'{label!r} = {value}' for value, label in pairs)} }}"
 
 
 class Condition:
@@ -228,6 +251,8 @@ class Model:
 
     def __init__(self, found: dict[str, Any]) -> None:
         self.attributes = [Attribute(item) for item in items(found["attributes"], "`attributes`")]
+        if len({attribute.name for attribute in self.attributes}) != len(self.attributes):
+            reject("two attributes have one name")
         #: Places of attributes that differ and of all others, and assignments of the first, by positions.
         self.differ: list[int] = []
         self.shared = list(range(len(self.attributes)))

@@ -16,7 +16,7 @@ from fairdsl_verify.forest import Forest
 from fairdsl_verify.groups import COMPARES, Rate, RatesQuestion
 from fairdsl_verify.masses import MOST_POSITIONS, MOST_STATES, Elimination, Formulas, Step
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import digits, exact, items
+from fairdsl_verify.question import digits, exact, items, no_float, once
 
 #: A number, or several of which each counts: from the least to the greatest.
 Number = tuple[Fraction, Fraction]
@@ -69,11 +69,6 @@ def _affine(weights: list[Fraction], bias: Fraction) -> Network:
 def linear_of(content: bytes) -> Network:
     """A linear model of a JSON file: decimals are the numbers that are written."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len({key for key, _ in pairs}) != len(pairs):
-            reject("the model's file has a key twice")
-        return dict(pairs)
-
     def number(value: Any) -> Fraction:
         if type(value) is str:
             return exact(value, "a coefficient")
@@ -85,7 +80,7 @@ def linear_of(content: bytes) -> Network:
         content,
         parse_float=Fraction,
         parse_int=Fraction,
-        parse_constant=lambda _: reject("a coefficient is not a number"),
+        parse_constant=no_float,
         object_pairs_hook=once,
     )
     known = {"coefficients", "coef_"}, {"intercept", "intercept_"}, {"features", "feature_names_in_"}

@@ -9,7 +9,7 @@ from random import Random
 
 from fairdsl_verify import reject
 from fairdsl_verify.question import Box
-from fairdsl_verify.tree import Checker, Node, Totals, place_of, split
+from fairdsl_verify.tree import MOST_WAITING, Checker, Node, Totals, place_of, split
 
 
 def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
@@ -19,8 +19,8 @@ def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
     whole: Box = tuple((0, attribute.size - 1) for attribute in checker.question.attributes)
     waiting = [(whole, -1)]
     for number, line in enumerate(lines):
-        if not waiting:
-            reject("the tree goes on after its last leaf")
+        if not 0 < len(waiting) <= MOST_WAITING:
+            reject("the tree goes on after its last leaf, or is too deep")
         (box, parent), words = waiting.pop(), line.split(" ")
         parents.append(parent)
         if words[0] in ("S", "B"):

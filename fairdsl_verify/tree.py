@@ -14,10 +14,10 @@ from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import MAYBE, NO, YES, Box, Question, digits
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Question, digits
 
-#: The checker's own limit: what is larger is rejected, not attempted.
-MOST_EVALUATED = 4096
+#: Boxes that wait for their lines at most: a tree is not deeper than that.
+MOST_WAITING = 1 << 16
 
 
 @dataclass
@@ -283,8 +283,8 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
     totals, waiting = Totals(somebody=checker.compares(checker.question.compared)), [checker.root()]
     for line in lines:
-        if not waiting:
-            reject("the tree goes on after its last leaf")
+        if not 0 < len(waiting) <= MOST_WAITING:
+            reject("the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
         if words[0] in ("S", "B"):
             waiting += reversed(split(checker, node, words))

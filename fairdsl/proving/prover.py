@@ -18,8 +18,8 @@ from fairdsl.proving.grown import Grown
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
-from fairdsl_verify.question import MAYBE, NO, YES, Condition
-from fairdsl_verify.tree import MOST_EVALUATED, Checker, Node, Totals
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Condition
+from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["grow", "somebody"]
 

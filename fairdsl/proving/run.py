@@ -115,6 +115,8 @@ def _of_pairs(problem: Problem, deadline: Deadline) -> _Made:
     checker = Checker(Question({**asked, "claims": nothing}), graph)
     checker.question.compared = somebody(checker, deadline)
     tree, totals = (grow_trees if many_at_a_time(checker) else grow)(checker, deadline)
+    if not totals.fair and not totals.unfair and not totals.holds:
+        raise Unproved("nothing was proved")
     claims = {
         "certified": str(totals.certified),
         "falsified": str(totals.falsified),

@@ -115,7 +115,10 @@ def tried(folder: Path, seed: int) -> tuple[int, int]:
     true = proved = 0
     for each in prove_spec(str(folder / "p.fair"), str(folder), **given):  # type: ignore[arg-type]
         known = holds(each.property, CONDITIONS[among], decide)
-        assert each.proof is not None, each.said
+        if each.proof is None:
+            assert each.said == "no proof: nothing was proved"
+            true += known
+            continue
         checked = check(Path(each.proof.path), folder / "m.onnx")
         assert checked.follows
         assert checked.totals.certified == checked.totals.falsified == 0
