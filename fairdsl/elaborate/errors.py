@@ -174,6 +174,6 @@ def pruned_network(model: str, original: str, removed: str, span: Span) -> Diagn
         title=f"`{model}` is a pruned network, not the original",
         primary=Label(span, "verdicts are about this file alone"),
         notes=(f"original  sha256 {original or 'unknown'}", f"removed   {removed}"),
-        why="units were removed for being seldom active; the original may decide otherwise about somebody",
+        why="units were removed for being seldom active, or never in one part; the original may decide otherwise",
         help="audit the original before anybody relies on a proof, or deploy the pruned network itself",
     )

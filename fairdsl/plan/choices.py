@@ -56,9 +56,10 @@ def check_partition(path: str, request: Partition, elaborated: Elaboration) -> N
     ]
     if not asked:
         raise DiagnosticError(errors.nothing_to_partition(path))
-    if request.networks is not None and len(set(asked)) < len(asked):
+    folder = request.networks or request.sound_networks
+    if folder is not None and len(set(asked)) < len(asked):
         why = "networks of one partition and of different questions would have the same name"
-        raise DiagnosticError(errors.one_ledger(request.networks, tuple(asked), why))
+        raise DiagnosticError(errors.one_ledger(folder, tuple(asked), why))
     if request.ledger is not None and len(asked) > 1:
         raise DiagnosticError(errors.one_ledger(request.ledger, tuple(dict.fromkeys(asked))))
 

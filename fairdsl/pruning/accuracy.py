@@ -19,10 +19,9 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
 from fairdsl.ir.model import Model
 from fairdsl.numerics.binomial import clopper_pearson
-from fairdsl.numerics.evaluate import BatchEvaluator, Points
 from fairdsl.numerics.narrow import narrow
 from fairdsl.pruning import errors
-from fairdsl.pruning.draws import draw, is_uniform
+from fairdsl.pruning.fidelity import decided_differently, decisions
 from fairdsl.semantics.checked import CheckedSpec, LabelDeclaration
 
 __all__ = ["Accuracy", "Disagreement", "accuracy", "disagreement", "label_of", "outcomes_by_value"]
@@ -77,7 +76,7 @@ def accuracy(spec: CheckedSpec, domain: Domain, before: Model, after: Model, pat
     column = Attribute(name=label.name, type=label.type, column=label.column, span=label.span)
     table = read_table(path, domain, column)
     right = _outcomes(table, outcome_of)
-    decided_before, decided_after = _decisions(before, table.values), _decisions(after, table.values)
+    decided_before, decided_after = decisions(before, table.values), decisions(after, table.values)
     return Accuracy(
         path=path,
         sha256=table.sha256,
@@ -94,19 +93,11 @@ def disagreement(domain: Domain, before: Model, after: Model, points: int, seed:
 
     None where no law is uniform, for a real attribute is unbounded, and where no individual was drawn.
     """
-    sets = narrow(domain)
-    if not is_uniform(sets):
+    drawn, changed = decided_differently(domain, narrow(domain), before, after, points, seed)
+    if not drawn:
         return None
-    individuals = draw(domain, sets, points, np.random.default_rng(seed))
-    if not len(individuals):
-        return None
-    changed = int(np.count_nonzero(_decisions(before, individuals) != _decisions(after, individuals)))
-    low, high = clopper_pearson(changed, len(individuals), float(_CONFIDENCE))
-    return Disagreement(drawn=len(individuals), changed=changed, low=low, high=high, confidence=_CONFIDENCE)
-
-
-def _decisions(model: Model, individuals: Points) -> NDArray[np.int64]:
-    return BatchEvaluator(model).settled(individuals).decisions
+    low, high = clopper_pearson(changed, drawn, float(_CONFIDENCE))
+    return Disagreement(drawn=drawn, changed=changed, low=low, high=high, confidence=_CONFIDENCE)
 
 
 def label_of(spec: CheckedSpec) -> LabelDeclaration:

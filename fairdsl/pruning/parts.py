@@ -1,7 +1,7 @@
 """The pruned networks of parts of a domain, each as a file of its own.
 
-Units that are seldom active in a part are removed for that part alone; elsewhere they may be what decides. So a file
-says in its metadata which part it was cut for, and nobody outside of it is the business of a verdict on it.
+Units that are never, or seldom, active in a part are removed for that part alone; elsewhere they may be what decides.
+So a file says in its metadata which part it was cut for, and nobody outside of it is the business of a verdict on it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,16 @@ __all__ = ["PartFile", "check_cuts", "write_part"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartFile:
-    """A file that was written: its path, its digest, and the units that it lacks, by layer of the original."""
+    """A file that was written: its path, its digest, and the units that it lacks, by layer of the original.
+
+    Of ``drawn`` individuals of the part, others than those that chose the units, it decides ``changed`` differently.
+    """
 
     path: str
     sha256: str
     units: Units
+    drawn: int = 0
+    changed: int = 0
 
 
 def check_cuts(problem: Problem) -> None:
@@ -43,7 +48,7 @@ def check_cuts(problem: Problem) -> None:
             write_part(problem, kept, str(Path(folder) / "trial.onnx"), "a trial")
 
 
-def write_part(problem: Problem, units: Units, target: str, part: str) -> PartFile:
+def write_part(problem: Problem, units: Units, target: str, part: str, *, drawn: int = 0, changed: int = 0) -> PartFile:
     """Write the problem's model without the units to ``target``; ``part`` says in words for whom.
 
     Raises DiagnosticError as :func:`check_cuts` does, and OSError where the file cannot be written.
@@ -55,4 +60,4 @@ def write_part(problem: Problem, units: Units, target: str, part: str) -> PartFi
     importer = as_declared(declaration, problem.domain)
     written = write_onnx(file, model, units, target, importer, declaration.source.span, part=part)
     assert written.model.sha256 is not None, "a file has a digest"
-    return PartFile(path=target, sha256=written.model.sha256, units=units)
+    return PartFile(path=target, sha256=written.model.sha256, units=units, drawn=drawn, changed=changed)

@@ -13,7 +13,6 @@ from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import load_models
 from fairdsl.ir.declaration import FileSource
-from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Model
 from fairdsl.numerics.narrow import narrow
 from fairdsl.options.commands import Prune
@@ -135,7 +134,7 @@ def prune_spec(
         seed=seed,
         layers=_counts(original, written),
         accuracy=measured,
-        disagreement=_disagreement(domain, original, written, points, seed),
+        disagreement=disagreement(domain, original, written.pruned, points, seed),
         pinned=isinstance(source, FileSource) and source.sha256 is not None,
         diagnostics=about_models,
     )
@@ -161,9 +160,3 @@ def _counts(original: Model, written: Written) -> tuple[LayerCount, ...]:
         )
         for number, layer in enumerate(original.layers[:-1])
     )
-
-
-def _disagreement(domain: Domain, original: Model, written: Written, points: int, seed: int) -> Disagreement | None:
-    """On other individuals than those that chose the units, which would flatter the pruning."""
-    other = int(np.random.SeedSequence(seed).spawn(1)[0].generate_state(1)[0])
-    return disagreement(domain, original, written.pruned, points, other)

@@ -31,15 +31,21 @@ def partition_lines(coverage: Coverage, *, external: bool = False) -> list[str]:
             "which proves nothing about the model"
         )
     if coverage.network_folder is not None:
-        plural = "" if coverage.networks == 1 else "s"
-        kept = f"; {coverage.networks_kept:,} of earlier runs stay there" if coverage.networks_kept else ""
-        lines.append(f"{coverage.networks:,} pruned network{plural} written into {coverage.network_folder}{kept}")
+        lines.append(_written("pruned", coverage.networks, coverage.network_folder, coverage.networks_kept))
+    if coverage.sound_folder is not None:
+        said = _written("soundly pruned", coverage.sound_networks, coverage.sound_folder, coverage.sound_networks_kept)
+        lines.append(f"{said}: each decides as the model does in its partition, and nowhere else")
     if coverage.by:
         lines.append("decided by " + ", ".join(f"{name} {count:,}" for name, count in coverage.by))
     if coverage.compression is not None:
         decided = shown(coverage.compression, percent=True)
         lines.append(f"bounds decide {decided} of the network's units, on average over the partitions they saw")
     return lines
+
+
+def _written(how: str, count: int, folder: str, kept: int) -> str:
+    earlier = f"; {kept:,} of earlier runs stay there" if kept else ""
+    return f"{count:,} {how} network{'' if count == 1 else 's'} written into {folder}{earlier}"
 
 
 #: Shares nearer to nothing or to everything are not written in full: a grid may have 10^30 partitions.

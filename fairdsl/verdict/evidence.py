@@ -101,6 +101,12 @@ class Coverage:
     network_folder: str | None = None
     #: How many of earlier runs are there too.
     networks_kept: int = 0
+    #: How many networks without units that are proved to be 0 in their partition were written.
+    sound_networks: int = 0
+    #: Where they are.
+    sound_folder: str | None = None
+    #: How many of earlier runs are there too.
+    sound_networks_kept: int = 0
 
     @property
     def decided(self) -> Tally:

@@ -22,14 +22,17 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.models.provenance import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
+from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.exact import exact_scores
+from fairdsl.numerics.narrow import Finite
 from fairdsl.plan import registry
+from fairdsl.pruning.fidelity import decided_differently
 from fairdsl.pruning.parts import check_cuts, write_part
 from fairdsl.pruning.remove import remove
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.model import Report
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Reason
+from fairdsl.verdict import Coverage, Reason
 from tests.models.model_files import network, node, saved
 from tests.solvers import InProcess
 
@@ -86,6 +89,12 @@ def problem(path: Path) -> Problem:
     return elaborate(front_end(str(path))[0], {}).demands[0].problem
 
 
+def coverage_of(report: fairdsl.Report) -> Coverage:
+    coverage = report.properties[0].demands[0].coverage
+    assert coverage is not None
+    return coverage
+
+
 def asked(path: Path, **request: Any) -> fairdsl.Report:
     request = {"size": 11, "keep_going": True, "tolerance": Fraction(1, 10), "networks": "cut", **request}
     return fairdsl.check(path, backend="smt", jobs=1, timeout=60, options={"partition": request})
@@ -103,7 +112,13 @@ def test_the_network_of_a_partition_is_a_file_and_no_proof() -> None:
     assert line["verdict"] == "unknown"
     assert line["holds_without_units"] == {"layer 1": [0]}
     digest = sha256(Path("cut", LEFT).read_bytes()).hexdigest()
-    assert line["pruned_network"] == {"file": f"cut/{LEFT}", "sha256": digest, "removed_units": {"layer 1": [0]}}
+    assert line["pruned_network"] == {
+        "file": f"cut/{LEFT}",
+        "sha256": digest,
+        "removed_units": {"layer 1": [0]},
+        "drawn": 1000,
+        "changed": 0,
+    }
     # The file is that network for everybody, and says whose business it is.
     Path("of-file.fair").write_text(path.read_text().replace("model.onnx", f"cut/{LEFT}"))
     pruned = problem(Path("of-file.fair"))
@@ -128,6 +143,51 @@ def test_a_pair_that_a_pruned_network_hides_leaves_the_model_unproved() -> None:
     write_part(problem(path), {0: (0,)}, "small.onnx", "p, partition 4")
     Path("of-file.fair").write_text(path.read_text().replace("model.onnx", "small.onnx"))
     assert fairdsl.check("of-file.fair", backend="enumerate").properties[0].judgement.value == "holds"
+
+
+@pytest.mark.parametrize("within", ["", "within 3 in x"])
+def test_a_sound_network_decides_as_the_model_in_its_partition(within: str) -> None:
+    """Every individual of every partition, partners included, by brute force; elsewhere some decisions differ."""
+    path = spec(weight=0.75)
+    path.write_text(path.read_text().replace("require", f"{within} require"))
+    model = problem(path).model
+    report = asked(path, tolerance=None, networks=None, sound_networks="sound", ledger="verdicts.jsonl")
+    lines = [json.loads(line) for line in Path("verdicts.jsonl").read_text().splitlines()][1:]
+    cut = [line for line in lines if "sound_network" in line]
+    assert len(lines) == 6
+    assert len(cut) >= 4
+    elsewhere = 0
+    for line in cut:
+        said = line["sound_network"]
+        assert (said["drawn"], said["changed"]) == (1000, 0)
+        other = Path(f"sound-{line['partition']}.fair")
+        other.write_text(path.read_text().replace("model.onnx", said["file"]))
+        smaller = problem(other).model
+        assert sum(map(len, said["removed_units"].values())) == model.layers[0].width - smaller.layers[0].width
+        reach = 3 if within else 0
+        (low, high), (least, most) = line["box"]["x"], line["box"]["y"]
+        for point in product(range(21), range(31), (0, 1)):
+            individual = tuple(Fraction(value) for value in point)
+            same = exact_scores(model, individual) == exact_scores(smaller, individual)
+            inside = low - reach <= point[0] <= high + reach and least <= point[1] <= most
+            assert same or not inside, (line["partition"], point)
+            elsewhere += not same
+    assert elsewhere
+    (said,) = (line for line in partition_lines(coverage_of(report)) if "soundly" in line)
+    assert said == (
+        f"{len(cut)} soundly pruned networks written into sound: each decides as the model does in its partition, and "
+        "nowhere else"
+    )
+
+
+def test_what_a_pruned_network_decides_otherwise_is_counted() -> None:
+    """Of the 220 people with x 11 .. 20 and y 11 .. 21, the four with x = 20, y 11 .. 14 and another group."""
+    asked = problem(spec(weight=9.0))
+    box = (Finite(range(11, 21)), Finite(range(11, 22)), Finite(range(2)))
+    drawn, changed = decided_differently(asked.domain, box, asked.model, remove(asked.model, {0: (0,)}), 10_000, 0)
+    low, high = clopper_pearson(changed, drawn, 0.9999)
+    assert drawn == 10_000
+    assert low <= 4 / 220 <= high
 
 
 def test_the_report_says_how_many_and_where() -> None:
@@ -219,6 +279,11 @@ def test_an_option_that_would_do_nothing_is_a_mistake(options: list[str], says: 
     result = CliRunner().invoke(cli, ["check", str(spec()), "--set", "partition.networks=cut", *options])
     assert result.exit_code == 2
     assert says in result.output
+
+
+def test_two_kinds_of_networks_do_not_share_a_folder() -> None:
+    with pytest.raises(DiagnosticError, match="has no effect here"):
+        fairdsl.Partition(size=2, tolerance=Fraction(1, 100), networks="cut", sound_networks="cut")
 
 
 def test_networks_without_a_tolerance_are_no_request() -> None:

@@ -138,7 +138,7 @@ def test_a_holding_run_says_so(tmp_path) -> None:
 LINE = {"partition": "3", "box": {"x": [0, 9], "y": {"values": [1, "1/2"]}}, "volume": "1/3", "units": 4}
 LINE |= {"undecided_units": 1, "seconds": 0.5}
 PAIR = {"a": {"x": 1, "colour": "c4"}, "b": {"x": "1/2", "colour": "c7"}}
-NETWORK = {"file": "p.onnx", "sha256": "0", "removed_units": {"layer 1": [0, 2]}}
+NETWORK = {"file": "p.onnx", "sha256": "0", "removed_units": {"layer 1": [0, 2]}, "drawn": 9, "changed": 1}
 LINES = (
     LINE | {"verdict": "holds", "by": "z3"},
     LINE | {"verdict": "violated", "by": "sampling", "witness": PAIR, "pruned_network": NETWORK},

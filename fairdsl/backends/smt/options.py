@@ -87,6 +87,13 @@ class Partition(Section):
         Text("DIR", "the path of a folder", "networks"),
         unset="none",
     )
+    sound_networks: str | None = option(
+        None,
+        "Write each partition's network into this folder, as ONNX, without the units that bounds prove to be 0 for "
+        "everybody in it.",
+        Text("DIR", "the path of a folder", "sound"),
+        unset="none",
+    )
 
     @property
     def chunk(self) -> int | None:
@@ -110,7 +117,11 @@ class Partition(Section):
             found.append(errors.needs("partition.resume", "partition.ledger", "`partition.ledger=FILE`"))
         if self.tolerance is None:
             alone = [path for path in ("partition.profile", "partition.networks") if path in given]
+            if self.sound_networks is not None:
+                alone = [path for path in alone if path != "partition.profile"]
             found += [errors.needs(path, "partition.tolerance", "`partition.tolerance=SHARE`") for path in alone]
+        if self.sound_networks is not None and self.sound_networks == self.networks:
+            found.append(errors.excludes("partition.sound_networks", "the other networks are written into that folder"))
         if self.chunk is None:
             why = "adaptive partitions are made on the way"
             early = [path for path in ("partition.first", "partition.order") if path in given]

@@ -14,7 +14,7 @@ __all__ = [
     "unfitting",
 ]
 
-_OPTION, _NETWORKS, _RESUME = "partition.ledger=FILE", "partition.networks=DIR", "partition.resume=yes"
+_OPTION, _RESUME = "partition.ledger=FILE", "partition.resume=yes"
 
 
 def ledger_exists(path: str) -> Diagnostic:
@@ -38,11 +38,11 @@ def cannot_write(path: str, reason: OSError) -> Diagnostic:
     return errors.cannot_write(path, reason, f"name a file that can be written, with `{_OPTION}`")
 
 
-def network_exists(path: str) -> Diagnostic:
-    """A new run would put its pruned networks among those of an earlier one."""
-    return errors.result_exists(path, _NETWORKS, resume=_RESUME)
+def network_exists(path: str, option: str) -> Diagnostic:
+    """A new run would put its networks of partitions among those of an earlier one."""
+    return errors.result_exists(path, f"{option}=DIR", resume=_RESUME)
 
 
-def cannot_write_network(folder: str, reason: OSError) -> Diagnostic:
-    """The folder of pruned networks cannot be made, or a file in it not written."""
-    return errors.cannot_write(folder, reason, f"name a folder that can be written, with `{_NETWORKS}`")
+def cannot_write_network(folder: str, option: str, reason: OSError) -> Diagnostic:
+    """The folder of networks that the option names cannot be made, or a file in it not written."""
+    return errors.cannot_write(folder, reason, f"name a folder that can be written, with `{option}=DIR`")

@@ -65,7 +65,7 @@ class PairLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkLine:
-    """The pruned network that was asked about."""
+    """The network of a partition in a file, and what it decides about individuals that did not choose its units."""
 
     #: Its file.
     file: str
@@ -73,6 +73,10 @@ class NetworkLine:
     sha256: str
     #: The units that it does without, by layer.
     removed_units: _ByLayer
+    #: Individuals of the partition that were drawn.
+    drawn: int = 0
+    #: Those of them that it decides otherwise than the model.
+    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +152,8 @@ class VerdictLine(Document):
     holds_without_units: _ByLayer | None = None
     #: The pruned network that was asked.
     pruned_network: NetworkLine | None = None
+    #: The network without the units that are proved to be 0 in the partition.
+    sound_network: NetworkLine | None = None
 
     def __post_init__(self) -> None:
         status = self.verdict
@@ -172,7 +178,6 @@ def verdict_line(line: object) -> VerdictLine:
 
 def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping[str, Any]:
     """The record as a JSON object, in the spec's words; only attributes that are cut are listed."""
-    network = record.network
     line = VerdictLine(
         partition=record.key,
         box=box_words(record.box, domain, cut),
@@ -187,7 +192,8 @@ def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping
         reason=record.reason,
         detail=None if record.reason is None else record.detail,
         holds_without_units=None if record.pruned is None else _by_layer(record.pruned),
-        pruned_network=None if network is None else _network(network),
+        pruned_network=_network(record.network),
+        sound_network=_network(record.sound),
     )
     written: Mapping[str, Any] = plain(line)
     return written
@@ -199,8 +205,11 @@ def _pair(witness: Witness | None, domain: Domain) -> PairLine | None:
     return PairLine(a=point_words(witness.a.point, domain), b=point_words(witness.b.point, domain))
 
 
-def _network(file: PartFile) -> NetworkLine:
-    return NetworkLine(file=file.path, sha256=file.sha256, removed_units=_by_layer(file.units))
+def _network(file: PartFile | None) -> NetworkLine | None:
+    if file is None:
+        return None
+    units = _by_layer(file.units)
+    return NetworkLine(file=file.path, sha256=file.sha256, removed_units=units, drawn=file.drawn, changed=file.changed)
 
 
 def _by_layer(units: Units) -> dict[str, tuple[int, ...]]:

@@ -11,8 +11,8 @@ from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.smt.cases import pair_of, widened
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import Grid
-from fairdsl.backends.smt.partition.heuristic import networks_kept, prepare_networks
 from fairdsl.backends.smt.partition.ledger import Ledger
+from fairdsl.backends.smt.partition.networks import networks_kept, prepare_networks
 from fairdsl.backends.smt.partition.record import Outcome
 from fairdsl.backends.smt.partition.run import Run
 from fairdsl.backends.smt.partition.source import Adaptive, Gridded, Source
@@ -118,8 +118,11 @@ def _evidence(
         unknown=outcome.tallies[Status.UNKNOWN],
         pruned_only=outcome.pruned_only,
         networks=outcome.networks,
-        networks_kept=networks_kept(problem, request, outcome.networks),
+        networks_kept=networks_kept(problem, request.networks, outcome.networks),
         network_folder=request.networks,
+        sound_networks=outcome.sound_networks,
+        sound_networks_kept=networks_kept(problem, request.sound_networks, outcome.sound_networks),
+        sound_folder=request.sound_networks,
         by=tuple(sorted(outcome.by.items())),
         compression=1 - Fraction(outcome.undecided_units, outcome.units) if outcome.units else None,
         ledger=request.ledger,

@@ -27,7 +27,8 @@ class Record:
     the bounds on either side of zero. ``gap`` is a pair on which exact arithmetic and the deployed file disagree.
 
     ``pruned``: it holds of the network without these units, by layer, which says nothing about the model.
-    ``network`` is the file of the pruned network that was asked about, whatever came of it.
+    ``network`` is the file of the pruned network that was asked about, whatever came of it; ``sound`` that of the
+    network without the units that are proved to be 0 in the partition.
     """
 
     key: str
@@ -44,6 +45,7 @@ class Record:
     detail: str = ""
     pruned: Units | None = None
     network: PartFile | None = None
+    sound: PartFile | None = None
 
 
 def box_words(box: Box, domain: Domain, cut: tuple[int, ...]) -> dict[str, Any]:
@@ -83,7 +85,8 @@ class Outcome:
     """Counts and volumes by verdict, and a few of the pairs.
 
     ``reasons`` counts why partitions are unknown, ``detail`` is the first one's. ``taken`` counts those that hold
-    because the ledger of an earlier run says so, ``networks`` the pruned networks that were written.
+    because the ledger of an earlier run says so, ``networks`` the pruned networks that were written,
+    ``sound_networks`` those without units that are 0 in their partition.
     """
 
     tallies: dict[Status, Tally] = field(default_factory=lambda: dict.fromkeys(Status, Tally()))
@@ -94,6 +97,7 @@ class Outcome:
     reasons: Counter[Reason] = field(default_factory=Counter)
     detail: str = ""
     networks: int = 0
+    sound_networks: int = 0
     undecided_units: int = 0
     units: int = 0
     taken: int = 0
@@ -123,6 +127,7 @@ class Outcome:
         if record.pruned is not None:
             self.pruned_only += Tally(count=1, volume=record.volume)
         self.networks += record.network is not None
+        self.sound_networks += record.sound is not None
         if record.reason is not None:
             self.detail = self.detail or record.detail
             self.reasons[record.reason] += 1

@@ -20,6 +20,7 @@ from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import share_of
 from fairdsl.backends.smt.partition.heuristic import Heuristic
 from fairdsl.backends.smt.partition.ledger import Earlier, Ledger
+from fairdsl.backends.smt.partition.networks import Sound
 from fairdsl.backends.smt.partition.queue import Part, Query, Queue
 from fairdsl.backends.smt.partition.record import Outcome, Record
 from fairdsl.backends.smt.partition.source import Block, Source
@@ -67,6 +68,7 @@ class Run:
         self._request, self._trusts = budget.options[Partition], budget.options[SmtOptions].trust_milp
         self._sampler = Sampler(problem, sets, budget.seed)
         self._heuristic = Heuristic.of(problem, self._request, budget.seed)
+        self._sound = Sound.of(problem, self._request, sieve, budget.seed)
         self._differ = pair_of(problem).differ
         self._queue = Queue(problem, pool, budget)
         self._gaps: list[Witness] = []
@@ -261,6 +263,7 @@ class Run:
             detail=said.detail,
             pruned=pruned,
             network=network,
+            sound=None if self._sound is None else self._sound.written(part.key, part.box),
         )
         self._ledger.add(record)
         self.outcome.add(record)

@@ -22,7 +22,7 @@ from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.sieves.boxes import Box, Boxes
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.feature import AttributeInput, Input
-from fairdsl.ir.model import ByThreshold, DecisionRule
+from fairdsl.ir.model import ByThreshold, Curve, DecisionRule
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
 from fairdsl.numerics.bounds import LayerBounds, float_layers, preactivation_bounds, spend_on_bounds
@@ -74,6 +74,20 @@ class Sieve:
                 for layer, linear in zip(found[:-1], (one.linear for one in self._model.layers), strict=False)
             )
         return holds, undecided
+
+    def inactive(self, box: Box) -> dict[int, tuple[int, ...]]:
+        """The hidden units, by layer, that are proved to be 0 for everybody in the box and for all partners.
+
+        Of a layer that would lose all its units the first one stays. Units that pass something on below zero are none.
+        """
+        found: dict[int, tuple[int, ...]] = {}
+        for number, bounds in enumerate(self._bounded(Boxes.of([box]))[:-1]):
+            layer = self._model.layers[number]
+            zero = (bounds.high <= 0).all(axis=0) & (layer.slope.floats == 0) & (layer.curve_codes == Curve.LEAKY)
+            units = np.flatnonzero(zero)[int(zero.all()) :].tolist()
+            if units:
+                found[number] = tuple(units)
+        return found
 
     def _bounded(self, boxes: Boxes) -> Sequence[LayerBounds]:
         """The bounds of all sides, partition by partition."""
