@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         subprocess.Popen([sys.executable, "-c", _COMPILE])
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Each worker of a whole run imports the tests from another one on: what one of them has compiled others load.
+
+    Else all of them compile, and rewrite the assertions of, every file at the same time.
+    """
+    config = session.config
+    if hasattr(config, "workerinput") and config.args == config.getini("testpaths"):
+        files = sorted(Path(__file__).parent.rglob("test_*.py"))
+        first = len(files) * int(config.workerinput["workerid"].removeprefix("gw")) // config.workerinput["workercount"]
+        for file in files[first:] + files[:first]:
+            name = ".".join(file.relative_to(session.config.rootpath).with_suffix("").parts)
+            with suppress(Exception, pytest.skip.Exception):  # which are told about where the file is collected
+                import_module(name)
 
 
 def _needs_kernels(item: pytest.Item) -> bool:
