@@ -34,11 +34,12 @@ def columns_of(
 
 
 def _individuals(finds: Finds, domain: Domain, pair: Pair) -> Iterator[Column]:
+    a, b = finds.written
     for index, attribute in enumerate(domain.attributes):
-        yield Coded.of_attribute(attribute.name, attribute, finds.pairs.a[:, index])
+        yield Coded.of_attribute(attribute.name, attribute, a[:, index])
     for index in sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}):
         attribute = domain.attributes[index]
-        yield Coded.of_attribute(f"b.{attribute.name}", attribute, finds.pairs.b[:, index])
+        yield Coded.of_attribute(f"b.{attribute.name}", attribute, b[:, index])
 
 
 def _answers(finds: Finds, outcomes: Sequence[str], taken: set[str]) -> Iterator[Column]:

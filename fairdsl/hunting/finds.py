@@ -10,7 +10,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.search import Caught, Judged, Near, Severity, evaluator_of, severity
+from fairdsl.backends.search import Caught, Judge, Judged, Near, Severity, Status, evaluator_of, severity
 from fairdsl.data.table import TableInside
 from fairdsl.hunting.found import Example
 from fairdsl.hunting.table import nine_digits
@@ -18,7 +18,7 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.evaluate import points_of
-from fairdsl.replay import as_written, spread
+from fairdsl.replay import as_written, as_written_rows, spread
 from fairdsl.verdict import Individual
 
 __all__ = ["Examples", "Finds"]
@@ -32,9 +32,13 @@ _SPREAD, _SHOWN = 4000, 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finds:
-    """Found pairs; ``by`` are indices into ``strategies``, ``near.rows`` numbers of rows in their file, from 1."""
+    """Found pairs; ``by`` are indices into ``strategies``, ``near.rows`` numbers of rows in their file, from 1.
+
+    ``written`` are both individuals as the table has them.
+    """
 
     pairs: Judged
+    written: tuple[FloatArray, FloatArray]
     by: IntArray
     strategies: tuple[str, ...]
     severity: Severity | None
@@ -49,8 +53,10 @@ class Finds:
         if severe or rank in ("bits", "gap"):
             found = severity(problem, pair, evaluator_of(problem.model), pairs.a, pairs.b)
         order = _order(rank, found, near, len(pairs))
+        pairs = pairs.at(order)
         return cls(
-            pairs=pairs.at(order),
+            pairs=pairs,
+            written=_written(problem, pair, pairs),
             by=caught.by[order].astype(np.int64),
             strategies=caught.strategies,
             severity=None if found is None else Severity(found.bits[order], found.gaps[order]),
@@ -58,6 +64,17 @@ class Finds:
             if near is None or table is None
             else Near(near.distances[order], table.numbers[near.rows[order]]),
         )
+
+
+def _written(problem: Problem, pair: Pair, pairs: Judged) -> tuple[FloatArray, FloatArray]:
+    """Float32 numbers as the shortest decimals that are read as them, of pairs that are decided so once more."""
+    a, b = (as_written_rows(problem, people) for people in (pairs.a, pairs.b))
+    moved = np.flatnonzero((a != pairs.a).any(axis=1) | (b != pairs.b).any(axis=1))
+    again = Judge(problem, pair, evaluator_of(problem.model)).replay(a[moved], b[moved])
+    same = (again.status == Status.FOUND) & (again.decisions == pairs.decisions[moved]).all(axis=1)
+    kept = moved[~same]
+    a[kept], b[kept] = pairs.a[kept], pairs.b[kept]
+    return a, b
 
 
 def _order(rank: str | None, found: Severity | None, near: Near | None, count: int) -> IntArray:

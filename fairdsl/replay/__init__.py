@@ -14,7 +14,7 @@ from fairdsl.replay.decisions import (
 )
 from fairdsl.replay.demands import Exactly, breach, gives_probability, outside_of
 from fairdsl.replay.run import breaks, replay, runtime_of, witness
-from fairdsl.replay.shorten import as_written, shortened
+from fairdsl.replay.shorten import as_written, as_written_rows, shortened
 from fairdsl.replay.shown import replayed
 from fairdsl.replay.spread import spread
 from fairdsl.replay.word import on_their_word
@@ -25,6 +25,7 @@ __all__ = [
     "TimeIsUpError",
     "admissible",
     "as_written",
+    "as_written_rows",
     "breach",
     "breaks",
     "compares_somebody",

@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import floor, log10
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point, Real, show_number
@@ -24,7 +25,7 @@ from fairdsl.ir.question import Pair
 from fairdsl.replay.run import witness
 from fairdsl.verdict import Estimated, Shares, Unknown, Verdict, Violated, Witness
 
-__all__ = ["as_written", "shortened"]
+__all__ = ["as_written", "as_written_rows", "shortened"]
 
 #: Characters of a decimal that is short enough; digits of a range that are tried; pairs of a verdict that are rounded.
 _SHORT, _DIGITS, _PAIRS = 6, 9, 8
@@ -40,9 +41,7 @@ def shortened(verdict: Verdict, problem: Problem, remaining: float) -> Verdict:
     """
     if not isinstance(verdict, Violated | Shares | Estimated | Unknown) or not isinstance(problem.question, Pair):
         return verdict
-    box = problem.model.opaque
-    asked = isinstance(box, BlackBox) and box.call is not None
-    if not verdict.witnesses or verdict.evidence.coverage is not None or asked or not _reals(problem):
+    if not verdict.witnesses or verdict.evidence.coverage is not None or _is_called(problem) or not _reals(problem):
         return verdict
     until = Deadline.within(min(_MOST, max(_LEAST, _FRACTION * remaining)))
     first = tuple(_moved(problem, found, until) for found in verdict.witnesses[:_PAIRS])
@@ -54,8 +53,7 @@ def as_written(problem: Problem, a: Point, b: Point) -> Witness | None:
 
     None where there are none, or the pair does not violate the demand in both arithmetics.
     """
-    box = problem.model.opaque
-    if isinstance(box, BlackBox) and box.call is not None:
+    if _is_called(problem):
         return None
     reals = frozenset(_reals(problem))
     moved = [
@@ -63,6 +61,24 @@ def as_written(problem: Problem, a: Point, b: Point) -> Witness | None:
     ]
     again = witness(problem, *moved) if moved != [a, b] else None
     return again if again is not None and again.replay.exact and again.replay.agrees else None
+
+
+def as_written_rows(problem: Problem, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same of many individuals [n, attributes], as the float64 numbers nearest to it; nobody is replayed."""
+    written = rows.copy()
+    for index in () if _is_called(problem) else _reals(problem):
+        with np.errstate(over="ignore"):
+            single = rows[:, index].astype(np.float32)
+        same = np.isfinite(single) & (single == rows[:, index])
+        distinct, places = np.unique(single[same], return_inverse=True)
+        written[same, index] = np.array([float(str(number)) for number in distinct])[places]
+    return written
+
+
+def _is_called(problem: Problem) -> bool:
+    """Whether the model is a Python function, whose calls may be dear."""
+    box = problem.model.opaque
+    return isinstance(box, BlackBox) and box.call is not None
 
 
 def _decimal(value: Fraction) -> Fraction:

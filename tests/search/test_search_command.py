@@ -10,9 +10,11 @@ import csv
 import json
 import signal
 import sys
+from fractions import Fraction
 from math import isfinite
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -44,6 +46,24 @@ property fair {{
 """
 
 WALK = ["--strategy", "semi-directed", "--set"]
+
+
+def test_reals_are_written_as_the_shortest_decimals_of_the_float32_numbers(tmp_path: Path) -> None:
+    spec = tmp_path / "jobs.fair"
+    spec.write_text("fair 1\n" + SPEC.format(threshold=30), encoding="utf-8")
+    found = fairdsl.search(spec, count=300, output=tmp_path / "pairs.csv")
+    with (tmp_path / "pairs.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    rates = [row["rate"] for row in rows]
+    assert found.count == len(rates) == 300
+    assert len(set(rates)) > 100
+    for rate in rates:
+        assert rate == str(float(str(np.float32(rate)))), "no shorter decimal is read as the same float32"
+    for row in rows:
+        first, second = (
+            int(row["age"]) + 10 * Fraction(row["rate"]) - 40 * (row[job] == "cook") > 30 for job in ("job", "b.job")
+        )
+        assert first is not second, row
 
 
 def test_parameters_of_strategies_are_set_by_name(tmp_path: Path) -> None:
@@ -313,3 +333,21 @@ def test_rows_beyond_the_range_of_float32(tmp_path: Path) -> None:
     data.write_text("decision,score,wealth\nno,1,1e308\nno,2,-1e308\nno,3,0.1\n", encoding="utf-8")
     assert run(path, "--count", "20", "--near", data, "-o", table).exit_code == 1
     assert all(isfinite(float(row["wealth"])) for row in rows_of(table))
+
+
+def test_a_number_whose_decimal_is_no_violation_is_written_as_it_is(tmp_path: Path) -> None:
+    """The float32 number 0.30000001192 is above a threshold of 0.300000005, and 0.3 is not."""
+    text = """\
+fair 1
+domain People { x : real 0.3 .. 0.30000002 g : boolean }
+protected g
+model m : People -> { no, yes } score = x - 1 * g yes when score > 0.300000005
+property p { compare a, b : People differ in g require same decision }
+"""
+    spec = tmp_path / "edge.fair"
+    spec.write_text(text, encoding="utf-8")
+    fairdsl.search(spec, count=1, output=tmp_path / "pairs.csv")
+    with (tmp_path / "pairs.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert Fraction(row["x"]) > Fraction("0.300000005")
+    assert np.float32(row["x"]) == np.float32("0.3")

@@ -6,7 +6,7 @@ from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.growth import grown
 from fairdsl.backends.search.hunt import hunt
-from fairdsl.backends.search.judge import Judged
+from fairdsl.backends.search.judge import Judge, Judged, Status
 from fairdsl.backends.search.procedure import Search
 from fairdsl.backends.search.severity import Severity, severity
 from fairdsl.backends.search.shares import Share, share_of
@@ -18,12 +18,14 @@ __all__ = [
     "Caught",
     "Ending",
     "Ground",
+    "Judge",
     "Judged",
     "Near",
     "Search",
     "Severity",
     "Share",
     "Span",
+    "Status",
     "evaluator_of",
     "grown",
     "hunt",
