@@ -80,7 +80,7 @@ references = node(tree.Reference, owner=st.none() | names, name=names)
 
 def calls(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Calls, of rates with a condition too. `not (` always negates, so no function can be called `not`."""
-    given = st.none() | inner | node(tree.Each, name=_names(without=("and", "or", "in")))
+    given = st.none() | inner | node(tree.Each, name=names)
     function = _names(without=("not",))
     return node(
         tree.Call,
