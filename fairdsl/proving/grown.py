@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-__all__ = ["Grown"]
+from fairdsl_verify.question import Box
+
+__all__ = ["Grown", "Waiting"]
 
 
 @dataclass(eq=False, slots=True)
@@ -37,3 +40,12 @@ class Grown:
         for one in reversed(order):
             if one.below is not None and all(half.below is None and half.claim == "?" for half in one.below):
                 one.below, one.claim = None, "?"
+
+
+class Waiting(NamedTuple):
+    """A box that is not looked at yet; the heaviest is the first, and of these the oldest."""
+
+    negative: int
+    number: int
+    box: Box
+    grown: Grown

@@ -33,6 +33,9 @@ _LEVELS = 3
 #: Assignments of what differs that are tried with each other to find two who are compared.
 _RELATED = 8
 
+#: Assignments of what differs that are tried with each other to find two who are decided differently, of trees.
+_TRIED = 8
+
 #: Boxes that are looked at to find two who are compared.
 _LOOKED_AT = 2000
 
@@ -175,7 +178,7 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
                 return ()
         where = _by_model(checker, node, found)
     elif possible == sure:
-        if (claim := _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure)) is not None:
+        if (claim := _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure, found)) is not None:
             grown.claim = claim
             return ()
         where = _by_model(checker, node, found)
@@ -214,15 +217,30 @@ def _cells(checker: Checker, node: Node, place: int) -> int:
     return MOST_EVALUATED + 1 if attribute.real else attribute.measure(ends)
 
 
-def _unfair(checker: Checker, node: Node, sure: list[int]) -> str | None:
+def _unfair(checker: Checker, node: Node, sure: list[int], found: Pass | Sum) -> str | None:
     """Two assignments that are compared, and decided differently all over the box."""
-    sides = {number: checker.bounded(node, [number]).side for number in sure[:8]}
     for component in checker.components(sure):
-        high = next((number for number in component if sides.get(number) == YES), None)
-        low = next((number for number in component if sides.get(number) == NO), None)
-        if high is not None and low is not None:
+        tried = component[:_TRIED] if isinstance(found, Sum) else _extremes(found, sure, component)
+        sides = {number: checker.net.high(node.known, _centre(checker, node, number)) for number in tried}
+        high = next((number for number in tried if sides[number]), None)
+        low = next((number for number in tried if not sides[number]), None)
+        if high is None or low is None:  # bounds cost more than one individual, and most boxes have nobody like that
+            continue
+        if checker.bounded(node, [high]).side == YES and checker.bounded(node, [low]).side == NO:
             return f"U {high} {low}"
     return None
+
+
+def _extremes(found: Pass, sure: list[int], component: list[int]) -> list[int]:
+    """The two of a component whose scores are furthest apart, by the slopes of the box's last bound."""
+    moves = dict(zip(sure, found.tables[0][1], strict=True))
+    moved = {number: sum(map(mul, found.slopes, moves[number])) for number in component}
+    return list({min(moved, key=moved.__getitem__), max(moved, key=moved.__getitem__)})
+
+
+def _centre(checker: Checker, node: Node, number: int) -> list[int]:
+    """The individual in the middle of a box with an assignment of what differs."""
+    return _placed(checker, [(low + high) // 2 for low, high in node.box], number)
 
 
 def _middle(checker: Checker, node: Node, place: int) -> tuple[int, int] | None:

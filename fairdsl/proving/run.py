@@ -17,6 +17,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.proving.groups import file_of, rates_question_of
 from fairdsl.proving.laws import order_for
+from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
 from fairdsl.proving.trees import grow_trees, many_at_a_time
@@ -114,7 +115,8 @@ def _of_pairs(problem: Problem, deadline: Deadline) -> _Made:
     nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
     checker = Checker(Question({**asked, "claims": nothing}), graph)
     checker.question.compared = somebody(checker, deadline)
-    tree, totals = (grow_trees if many_at_a_time(checker) else grow)(checker, deadline)
+    growing = grow_trees if many_at_a_time(checker) else grow_networks if many_passes(checker) else grow
+    tree, totals = growing(checker, deadline)
     if not totals.fair and not totals.unfair and not totals.holds:
         raise Unproved("nothing was proved")
     claims = {

@@ -10,13 +10,12 @@ import heapq
 from collections.abc import Sequence
 from itertools import count
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.clock import Deadline
-from fairdsl.proving.grown import Grown
+from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.walk import Integers, Nodes, look
 from fairdsl_verify.forest import Forest, Tree
 from fairdsl_verify.question import Box
@@ -102,15 +101,6 @@ def grow_trees(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
     return _Growing(checker).grown(deadline)
 
 
-class _Waiting(NamedTuple):
-    """A box that is not looked at yet; the heaviest is the first, and of these the oldest."""
-
-    negative: int
-    number: int
-    box: Box
-    grown: Grown
-
-
 class _Growing:
     """The boxes that are not decided, the heaviest first."""
 
@@ -120,7 +110,7 @@ class _Growing:
         self._looking, self._components = _Looking(checker.net), checker.components(range(len(checker.assignments)))
         self._compared = any(len(each) > 1 for each in self._components)
         self._totals = Totals(somebody=bool(checker.question.compared))
-        self._heap: list[_Waiting] = []
+        self._heap: list[Waiting] = []
         self._number = count()
 
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
@@ -138,9 +128,9 @@ class _Growing:
 
     def _wait(self, box: Box, grown: Grown) -> None:
         mass = prod(box[place][1] - box[place][0] + 1 for place in self._question.shared)
-        heapq.heappush(self._heap, _Waiting(-mass, next(self._number), box, grown))
+        heapq.heappush(self._heap, Waiting(-mass, next(self._number), box, grown))
 
-    def _decided(self, one: _Waiting, yes: list[bool], no: list[bool], moved: bool, best: int) -> None:
+    def _decided(self, one: Waiting, yes: list[bool], no: list[bool], moved: bool, best: int) -> None:
         """Claim what can be claimed of a box, or cut it."""
         if not moved or all(yes) or all(no):
             self._claim(one, "=")
@@ -162,7 +152,7 @@ class _Growing:
                 return high[0], low[0]
         return None
 
-    def _claim(self, one: _Waiting, claim: str) -> None:
+    def _claim(self, one: Waiting, claim: str) -> None:
         one.grown.claim = claim
         if claim != "=":
             self._totals.unfair -= one.negative
@@ -172,7 +162,7 @@ class _Growing:
             self._totals.unsure -= one.negative
         self._totals.somebody |= self._compared
 
-    def _evaluated(self, one: _Waiting) -> None:
+    def _evaluated(self, one: Waiting) -> None:
         """No test is left, and the sum is too close to the threshold for floats: the checker's own arithmetic."""
         root, net = self._checker.root(), self._checker.net
         known = root.known

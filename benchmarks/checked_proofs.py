@@ -1,0 +1,206 @@
+"""Write proofs with `check --proof`, check each with `fairdsl-verify`, and say what both take.
+
+    python benchmarks/checked_proofs.py [NETWORKS ...] [--ensembles FOLDER] [--only NAME ...] [--csv FILE]
+
+NETWORKS are folders that hold GC-1.onnx and the others, at any depth; FOLDER holds specs with the question `share`
+about one model of trees. There are the spec of ``examples/credit``, the questions of ``partition_questions.csv``,
+shares of the networks and of the ensembles, of one tree (the first of the last forest that tests the sex), and rates:
+``examples/recidivism`` and ``examples/admissions``. For shares `check` has 10 seconds (``--seconds``), and the proof as
+many again; for all else 30. Both programs run in processes of their own. Ends with 1 if a proof is not verified.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+
+import onnx
+from onnx import helper
+from proofs import questions, spec_of
+from shares.questions import networks_in, write_spec
+
+VERIFY = "import sys; from fairdsl_verify.command import main; sys.exit(main())"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+#: Which column Adult's sex is, and the lists of an ensemble that have one entry a vote.
+SEX, VOTES = 8, ("class_ids", "class_nodeids", "class_treeids", "class_weights")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One demand: what `check` says, what its proof shows, and what the checker takes."""
+
+    what: str
+    demand: str
+    verdict: str
+    proved: str
+    leaves: int
+    size: int
+    written: float
+    checked: float
+    verified: bool
+
+    def markdown(self) -> str:
+        answer = "yes" if self.verified else "**no**"
+        return (
+            f"| {self.what} | {self.demand} | {self.verdict} | {self.proved} | {self.leaves:,} | {self.size:,} | "
+            f"{self.written:.1f} | {self.checked:.1f} | {answer} |"
+        )
+
+
+def percent(value: float | str) -> str:
+    return f"{float(Fraction(value)):.2%}"
+
+
+def asked(spec: Path, what: str, seconds: float, names: tuple[str, ...] = ()) -> Iterator[Row]:
+    """Each demand of a spec, or of these properties."""
+    with tempfile.TemporaryDirectory() as folder:
+        report, proofs = Path(folder) / "report.json", Path(folder) / "proofs"
+        given = [arg for name in names for arg in ("--property", name)]
+        run = ["check", str(spec), *given, "--timeout", str(seconds), "--proof", str(proofs)]
+        started = time.monotonic()
+        subprocess.run(
+            [sys.executable, "-m", "fairdsl", "--root", "/", *run, "--report", str(report)],
+            capture_output=True,
+            check=False,
+        )
+        written = time.monotonic() - started
+        models = [
+            arg for path in (*spec.parent.glob("*.onnx"), *spec.parent.glob("*.json")) for arg in ("--model", str(path))
+        ]
+        demands = [
+            (item["name"], each) for item in json.loads(report.read_text())["properties"] for each in item["demands"]
+        ]
+        for name, demand in demands:
+            if (proof := demand.get("proof")) is None:
+                continue
+            path, before = Path(proof["path"]), resource.getrusage(resource.RUSAGE_CHILDREN)
+            verify = [sys.executable, "-c", VERIFY, str(path), *models, "--question", proof["question"]]
+            done = subprocess.run(verify, capture_output=True, text=True, check=False)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            reached = next((line for line in done.stdout.splitlines() if line.startswith("reached")), "")
+            yield Row(
+                what=what,
+                demand=name,
+                verdict=said_of(demand),
+                proved=proved_of(proof),
+                leaves=int(reached.split("(")[-1].split(" ")[0]) if "leaves)" in reached else 0,
+                size=path.stat().st_size,
+                written=written / len(demands),
+                checked=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+                verified=done.returncode == 0,
+            )
+
+
+def said_of(demand: dict[str, object]) -> str:
+    verdict = demand["verdict"]
+    assert isinstance(verdict, dict)
+    if verdict["kind"] == "shares":
+        return f"{percent(verdict['certified'])} fair, {percent(verdict['falsified'])} unfair"
+    return str(demand["judgement"])
+
+
+def proved_of(proof: dict[str, object]) -> str:
+    if "low" in proof and proof["low"] is not None:
+        return "the number"
+    if proof["holds"]:
+        return "holds"
+    return f"{percent(str(proof['certified']))} fair, {percent(str(proof['falsified']))} unfair"
+
+
+def one_tree(ensemble: Path, folder: Path) -> Path:
+    """The spec of an ensemble with its first tree alone, whose votes count for all."""
+    spec = folder / ensemble.name
+    model = onnx.load(ensemble.with_suffix(".onnx"))
+    (node,) = (each for each in model.graph.node if each.op_type == "TreeEnsembleClassifier")
+    lists = {
+        each.name: list(helper.get_attribute_value(each))
+        for each in node.attribute
+        if each.ints or each.floats or each.strings
+    }
+    of, tests = lists["nodes_treeids"], zip(lists["nodes_treeids"], lists["nodes_featureids"], strict=True)
+    chosen = next(tree for tree, feature in tests if feature == SEX)
+    del node.attribute[:]
+    for name, entries in lists.items():
+        owners = (
+            of if name.startswith("nodes_") else lists["class_treeids"] if name in VOTES else [chosen] * len(entries)
+        )
+        kept = [entry for entry, tree in zip(entries, owners, strict=True) if tree == chosen]
+        kept = [weight * len(set(of)) for weight in kept] if name == "class_weights" else kept
+        node.attribute.append(helper.make_attribute(name, kept))
+    onnx.save(model, spec.with_suffix(".onnx"))
+    spec.write_text(ensemble.read_text())
+    return spec
+
+
+def rows(arguments: argparse.Namespace, folder: Path) -> Iterator[Row]:
+    networks = {path.stem: path for each in arguments.networks for path in networks_in(Path(each), None)}
+    wanted = lambda name: not arguments.only or name in arguments.only  # noqa: E731
+    for name in ("credit", "recidivism", "admissions"):
+        if wanted(name):
+            yield from asked(EXAMPLES / name / f"{name}.fair", name, 30)
+    for number, question in enumerate(questions(), 1):
+        if question.network in networks and wanted("partitions"):
+            spec = folder / "partition" / "partition.fair"
+            spec.parent.mkdir(exist_ok=True)
+            held = spec.with_name(f"{question.network}.onnx")
+            held.write_bytes(networks[question.network].read_bytes())
+            spec.write_text(spec_of(question, held))
+            yield from asked(spec, f"{number}: {question.network}, {question.target}", 30)
+    for name, network in networks.items():
+        if wanted(name):
+            spec = folder / name / "share.fair"
+            spec.parent.mkdir()
+            held = spec.with_name(network.name)
+            held.write_bytes(network.read_bytes())
+            write_spec(spec, held)
+            yield from asked(spec, name, arguments.seconds)
+    ensembles = sorted(Path(arguments.ensembles).glob("*.fair")) if arguments.ensembles else []
+    for ensemble in ensembles:
+        if wanted(ensemble.stem):
+            yield from asked(ensemble, ensemble.stem, arguments.seconds, ("share",))
+    forests = [each for each in ensembles if each.stem.startswith("rf")]
+    if forests and wanted("tree"):
+        yield from asked(
+            one_tree(forests[-1], folder), f"one tree of {forests[-1].stem}", arguments.seconds, ("share",)
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("networks", nargs="*", help="folders of networks")
+    parser.add_argument("--ensembles", help="folder of specs about trees")
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="seconds for shares, for `check` and for the proof each"
+    )
+    parser.add_argument(
+        "--only", nargs="*", help="credit, partitions, recidivism, admissions, tree, or names of models"
+    )
+    parser.add_argument("--csv", help="where to write the rows")
+    arguments = parser.parse_args()
+    print("| of | demand | `check` | proved | leaves | bytes | seconds for both | checked in CPU s | verified |")
+    print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |")
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows(arguments, Path(folder)):
+            found.append(row)
+            print(row.markdown(), flush=True)
+    if arguments.csv:
+        with Path(arguments.csv).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(asdict(row) for row in found)
+    return 0 if found and all(row.verified for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
