@@ -175,7 +175,7 @@ def _files(population: Population, name: str) -> tuple[tuple[str, str], ...]:
     if not isinstance(population, Network):
         return ((f"{name}.csv", saved(population)),)
     files: tuple[tuple[str, str], ...] = ((f"{name}.json", saved(population)),)
-    with suppress(ValueError):  # a normal distribution
+    with suppress(ValueError):  # a normal distribution, or an approximation
         files += ((f"{name}.bif", as_bif(population)),)
     return files
 

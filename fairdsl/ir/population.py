@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # reading a spec loads no numbers
     from fairdsl.ir.exact_rows import ExactRows
 
 __all__ = [
+    "BINS_BY_MEANS",
     "Cell",
     "CellIndex",
     "Factor",
@@ -37,6 +38,8 @@ __all__ = [
     "label_column",
 ]
 
+#: The setting of a network whose bins are the means of their rows.
+BINS_BY_MEANS = ("bins", "means")
 #: A column's cell, by its position among the cells of that column.
 CellIndex = int
 
@@ -130,6 +133,11 @@ class Network:
     settings: tuple[tuple[str, str], ...] = ()
     sample: Sample | None = field(default=None, compare=False, repr=False)
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def has_means(self) -> bool:
+        """Whether everybody within a bin is taken to be the mean of its rows, which is an approximation."""
+        return BINS_BY_MEANS in self.settings
 
     def factor_of(self, column: int) -> Factor:
         """The law of one column."""

@@ -185,12 +185,15 @@ def _drawn(part: Part) -> Drawn | None:
     return part.drawn
 
 
+_WEAKEST_FIRST = (Arithmetic.ESTIMATE, Arithmetic.APPROXIMATE, Arithmetic.ANSWERS, Arithmetic.EXACT)
+
+
 def _evidence(one: Evidence, other: Evidence, names: tuple[str, str]) -> Evidence:
     """What both rest on; it is true of the file only where both are."""
     basis = one.basis
     if basis.arithmetic is not other.basis.arithmetic:
         asked = {basis.arithmetic, other.basis.arithmetic}
-        weakest = next(each for each in (Arithmetic.ESTIMATE, Arithmetic.ANSWERS, Arithmetic.EXACT) if each in asked)
+        weakest = next(each for each in _WEAKEST_FIRST if each in asked)
         basis = replace(basis, arithmetic=weakest)
     method = one.method if one.method == other.method else f"{names[0]}: {one.method}; {names[1]}: {other.method}"
     return replace(one, basis=basis, method=method, notes=tuple(dict.fromkeys((*one.notes, *other.notes))))

@@ -9,6 +9,7 @@ from functools import reduce
 from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Preparing
 from fairdsl.clock import Deadline, received
 from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.anybody import of_somebody
 from fairdsl.plan.asked import AskedEngine
@@ -181,8 +182,14 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     )
     if found and all(found):
         basis = replace(basis, arithmetic=Arithmetic.DEPLOYED, word=Word.OWN)  # replayed both ways
-    verdict = replace(verdict, evidence=replace(evidence, basis=basis))
     notes = []
+    law = problem.population
+    if isinstance(law, Network) and law.has_means:
+        said = "taken to be the mean of its rows (`set bins = means`): nothing is proved about the people in it"
+        notes.append(f"an approximation: under `{law.name}` everybody in a bin is {said}")
+        if basis.arithmetic is not Arithmetic.ESTIMATE:
+            basis = replace(basis, arithmetic=Arithmetic.APPROXIMATE)
+    verdict = replace(verdict, evidence=replace(evidence, basis=basis))
     for name, box in boxes:
         who = "the deployed file" if box.call is None else "the Python function"
         which = f" of `{name}`" if problem.others else ""

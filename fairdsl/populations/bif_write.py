@@ -27,7 +27,9 @@ _DIGITS = 17
 
 
 def as_bif(network: Network) -> str:
-    """The text of a BIF file; ValueError where a law is normal, which BIF cannot say."""
+    """The text of a BIF file; ValueError where a law is normal or approximate, which BIF cannot say."""
+    if network.has_means:
+        raise ValueError("BIF has no word for bins that are taken to be the means of their rows")
     states = [_states(cells, network.columns[place]) for place, cells in enumerate(network.cells)]
     note = f'    property "{PARTIAL}" ;\n' if any(_partial(network, factor) for factor in network.factors) else ""
     parts = [f"network {_word(network.name)} {{\n{note}}}\n"]

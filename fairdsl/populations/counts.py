@@ -12,12 +12,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.population import Cell, Factor
-from fairdsl.numerics.cells import places
+from fairdsl.ir.exact_rows import Column, ExactRows, fractions_of
+from fairdsl.ir.population import Cell, Factor, Inside
+from fairdsl.numerics.cells import places, points
 from fairdsl.populations.order import in_order
 
-__all__ = ["CodeArray", "coded", "fitted", "numbered"]
+__all__ = ["CodeArray", "coded", "fitted", "numbered", "with_means"]
 
 #: Rows as positions of cells, [rows, columns].
 CodeArray = NDArray[np.intp]
@@ -26,6 +26,32 @@ CodeArray = NDArray[np.intp]
 def coded(values: ExactRows, cells: Sequence[Sequence[Cell]]) -> CodeArray:
     """The cell that each row lies in, column by column; every value lies in one."""
     return np.column_stack([places(values.column(place), column) for place, column in enumerate(cells)])
+
+
+def with_means(cells: Sequence[Sequence[Cell]], codes: CodeArray, values: ExactRows) -> tuple[tuple[Cell, ...], ...]:
+    """The cells of the first columns, each range replaced by the mean of its rows; by an end where it has none.
+
+    The mean of whole numbers need not be one.
+    """
+    return tuple(_at_means(of_column, codes[:, place], values.column(place)) for place, of_column in enumerate(cells))
+
+
+def _at_means(cells: Sequence[Cell], codes: NDArray[np.intp], values: Column) -> tuple[Cell, ...]:
+    if all(cell.inside is Inside.POINT for cell in cells):
+        return tuple(cells)
+    numbers: list[list[Fraction]] = [[] for _ in cells]
+    for code, number in zip(codes.tolist(), fractions_of(values), strict=True):
+        numbers[code].append(number)
+    return tuple(
+        cell if cell.inside is Inside.POINT else points([_mean(inside, cell)])[0]
+        for cell, inside in zip(cells, numbers, strict=True)
+    )
+
+
+def _mean(numbers: Sequence[Fraction], cell: Cell) -> Fraction:
+    if numbers:
+        return sum(numbers, Fraction(0)) / len(numbers)
+    return next((end for end in (cell.low, cell.high) if end is not None), Fraction(0))
 
 
 def numbered(keys: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -10,11 +10,11 @@ import numpy as np
 from fairdsl.data.errors import not_the_pinned_data
 from fairdsl.data.samples import Samples
 from fairdsl.diagnostics import DiagnosticError, Reporter
-from fairdsl.ir.population import Cell, Network, Population, Rows, Sample
+from fairdsl.ir.population import BINS_BY_MEANS, Cell, Network, Population, Rows, Sample
 from fairdsl.populations import errors
 from fairdsl.populations.climb import RESTARTS, Choices, climb
 from fairdsl.populations.columns import Columns
-from fairdsl.populations.counts import CodeArray, coded, fitted
+from fairdsl.populations.counts import CodeArray, coded, fitted, with_means
 from fairdsl.populations.cutting import show_cell, show_end
 from fairdsl.populations.scores import SCORES, FamilyScore
 from fairdsl.populations.searches import SEARCHES, NoStructureError
@@ -24,6 +24,7 @@ from fairdsl.source import Span
 __all__ = ["from_rows"]
 
 _HILL_CLIMBING = "hill_climbing"
+_APPROXIMATED = ", approximated: everybody in a bin is the mean of its rows"
 _SAMPLE_SIZE = Fraction(10)
 
 Settings = tuple[tuple[str, str], ...]
@@ -46,6 +47,10 @@ def from_rows(distribution: CheckedDistribution, columns: Columns, path: str, sa
     if cells is None:
         return None
     codes = coded(sample.values, cells)
+    means = BINS_BY_MEANS in distribution.settings
+    if means:
+        shown = len(cells) - has_label
+        cells = (*with_means(cells[:shown], codes, sample.values), *cells[shown:])
     structure = _structure(distribution, columns.reporter, codes)
     if structure is None:
         return None
@@ -58,8 +63,8 @@ def from_rows(distribution: CheckedDistribution, columns: Columns, path: str, sa
         has_label=has_label,
         causal=distribution.kind == "fitted",
         searched=distribution.kind == "learned",
-        how=f"{how}, frequencies of {sample.rows:,} rows",
-        settings=settings,
+        how=f"{how}, frequencies of {sample.rows:,} rows{_APPROXIMATED if means else ''}",
+        settings=(*settings, *([BINS_BY_MEANS] if means else [])),
         sample=sample,
         span=distribution.span,
     )
@@ -133,7 +138,7 @@ def _by_pgmpy(
 ) -> tuple[Mapping[int, Sequence[int]], str, Settings]:
     """A search of pgmpy; raises NoStructureError, also for a setting that it does not read."""
     search, written = SEARCHES[name], dict(distribution.settings)
-    unread = [setting for setting in written if setting not in search.reads | {"search"}]
+    unread = [setting for setting in written if setting not in search.reads | {"search", BINS_BY_MEANS[0]}]
     if unread:
         reason = f"it does not read `set {unread[0]}`"
         raise NoStructureError(reason, f"remove the line, or write `set search = {_HILL_CLIMBING}`, which does")

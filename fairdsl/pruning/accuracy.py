@@ -21,7 +21,7 @@ from fairdsl.ir.model import Model
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.narrow import narrow
 from fairdsl.pruning import errors
-from fairdsl.pruning.fidelity import decided_differently, decisions
+from fairdsl.pruning.changes import decided_differently, decisions
 from fairdsl.semantics.checked import CheckedSpec, LabelDeclaration
 
 __all__ = ["Accuracy", "Disagreement", "accuracy", "disagreement", "label_of", "outcomes_by_value"]

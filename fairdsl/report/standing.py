@@ -119,6 +119,7 @@ _ARITHMETIC = {
     Arithmetic.EXACT: " in exact arithmetic",
     Arithmetic.DEPLOYED: ", with the rounding of the deployed file included",
     Arithmetic.ANSWERS: " from the model's own answers",
+    Arithmetic.APPROXIMATE: " under an approximate distribution, whose bins are the means of their rows",
 }
 
 

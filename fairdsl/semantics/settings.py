@@ -17,10 +17,11 @@ _Value = Fraction | str
 #: The scores that structures are searched for by.
 SCORES = ("k2", "bic", "bdeu")
 _TRUTH = {"yes": 1, "true": 1, "no": 0, "false": 0}
-#: The kind of population that reads a setting, and why no other one does.
-_LEARNER = ("learned", "only `learn bayesian_network` makes choices: this setting would change nothing")
+#: The kinds of population that read a setting, and why no other one does.
+_LEARNER = (("learned",), "only `learn bayesian_network` makes choices: this setting would change nothing")
 _READERS = {
-    "renormalise": ("file", "only a network from a file can have rounded probabilities: there is nothing to scale")
+    "renormalise": (("file",), "only a network from a file can have rounded probabilities: there is nothing to scale"),
+    "bins": (("independent", "fitted", "learned"), "only a distribution that is counted in rows has means within bins"),
 }
 
 
@@ -34,7 +35,7 @@ def check_settings(clauses: Sequence[tree.Setting], kind: str, reporter: Reporte
             reporter.report(errors.unknown_word("setting", name, clause.name.span, tuple(SETTINGS)))
         elif name in first:
             reporter.report(errors.declared_twice("setting", name, clause.name.span, first[name], word="written"))
-        elif kind != _READERS.get(name, _LEARNER)[0]:
+        elif kind not in _READERS.get(name, _LEARNER)[0]:
             why = _READERS.get(name, _LEARNER)[1]
             reporter.report(errors.setting_out_of_place(name, clause.span, why, f"remove `set {name}`"))
         else:
@@ -55,6 +56,13 @@ def _one_of_the_scores(clause: tree.Setting, reporter: Reporter) -> str | None:
         return word
     written = clause.value.span.text
     reporter.report(errors.unknown_word("score of structures", written, clause.value.span, SCORES))
+    return None
+
+
+def _means(clause: tree.Setting, reporter: Reporter) -> str | None:
+    if _word(clause) == "means":
+        return "means"
+    reporter.report(errors.unknown_word("choice of bins", clause.value.span.text, clause.value.span, ("means",)))
     return None
 
 
@@ -112,5 +120,6 @@ SETTINGS: Mapping[str, Callable[[tree.Setting, Reporter], _Value | None]] = Mapp
         "equivalent_sample_size": _positive,
         "protected_roots": _yes_or_no,
         "renormalise": _yes_or_no,
+        "bins": _means,
     }
 )

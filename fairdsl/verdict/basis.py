@@ -27,6 +27,8 @@ class Arithmetic(Enum):
     DEPLOYED = "deployed"
     #: Decisions are exact; the number is that of a random sample.
     ESTIMATE = "estimate"
+    #: Numbers are those of a distribution that is simpler than the rows it comes from: bins are means of their rows.
+    APPROXIMATE = "approximate"
     #: A black box's own answers, whatever arithmetic it computes them in.
     ANSWERS = "answers"
     #: Whatever arithmetic those computed in whose answers are taken from files.

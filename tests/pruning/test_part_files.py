@@ -26,7 +26,7 @@ from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import Finite
 from fairdsl.plan import registry
-from fairdsl.pruning.fidelity import decided_differently
+from fairdsl.pruning.changes import decided_differently
 from fairdsl.pruning.parts import check_cuts, write_part
 from fairdsl.pruning.remove import remove
 from fairdsl.report.coverage import partition_lines

@@ -178,6 +178,8 @@ UNREAD = {
     "nothing to scale": '  learn causes\n  from "a.csv"\n  set renormalise = yes # error: E0417',
     "nothing to choose": '  from "a.bif"\n  set max_parents = 2 # error: E0417',
     "uniform": "  uniform\n  set seed = 3 # error: E0417",
+    "no means of all alike": "  uniform\n  set bins = means # error: E0417",
+    "no means of rows": '  empirical from "a.csv"\n  set bins = means # error: E0417',
     "rows": '  empirical from "a.csv"\n  set score = bic # error: E0417',
     "fitted": '  learn causes\n  from "a.csv"\n  set max_parents = 2 # error: E0417',
 }

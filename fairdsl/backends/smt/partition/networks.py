@@ -19,7 +19,7 @@ from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import narrow
-from fairdsl.pruning.fidelity import decided_differently
+from fairdsl.pruning.changes import decided_differently
 from fairdsl.pruning.parts import PartFile, check_cuts, write_part
 from fairdsl.pruning.remove import PrunedModel, remove
 
