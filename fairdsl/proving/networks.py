@@ -1,4 +1,4 @@
-"""Grows proofs about networks many boxes at a time, where everybody of the domain is asked about.
+"""Grows proofs about networks many boxes at a time, where conditions leave boxes in which everybody is asked about.
 
 The same pass over a box as :class:`fairdsl_verify.bounds.Pass` takes, in float64 for hundreds of boxes together. It
 says which leaves are worth a claim; what it says is not believed: the checker's own pass goes through these, the
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Waiting
+from fairdsl.proving.prover import by_condition, grow
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import BITS, Integers
-from fairdsl_verify.question import Box
+from fairdsl_verify.question import NO, YES, Box
 from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["grow_networks", "many_passes"]
@@ -33,15 +34,17 @@ _AT_ONCE = 256
 #: The part of the time that is left in which boxes are cut, until the checker goes through what is claimed of them.
 _CUTTING = 1 / 3
 
+#: Cuts at most until everybody or nobody is asked about.
+_CUTS = 4096
+
 #: Individuals that are evaluated one by one at most, in one leaf.
 _EVALUATED = 64
 
 
 def many_passes(checker: Checker) -> bool:
-    """Whether the question is one about a network whose units weigh every attribute, without conditions."""
+    """Whether the question is one about a network with hidden units that weigh every attribute."""
     question, net = checker.question, checker.net
-    free = all(each.op == "and" and not each.parts for each in (question.where, question.target))
-    if not free or question.loose or not isinstance(net, Integers) or not net.weights:
+    if question.loose or not isinstance(net, Integers) or not net.weights:
         return False
     return all(net.idle[place] or _weighs(net, place) for place in checker.shared)
 
@@ -171,7 +174,8 @@ def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
 
 def grow_networks(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
     """A tree of splits, and what its leaves come to by the checker's own count."""
-    return _Growing(checker).grown(deadline)
+    growing = _Growing(checker)
+    return growing.grown(deadline) if growing.begun(deadline) else grow(checker, deadline)
 
 
 class _Growing:
@@ -185,14 +189,31 @@ class _Growing:
             checker.components(range(len(checker.assignments))),
         )
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
+        self._tree = Grown()
         self._heap: list[Waiting] = []
         self._claimed: list[Waiting] = []
         self._number = count()
 
+    def begun(self, deadline: Deadline) -> bool:
+        """Cut the domain until everybody or nobody is asked about in each box; False where that takes many."""
+        waiting, cuts = [(self._root, self._tree)], 0
+        while waiting:
+            node, grown = waiting.pop()
+            if set(node.admitted) == {YES}:
+                self._wait(node.box, grown)
+            elif set(node.admitted) == {NO}:
+                grown.claim = "N"
+            elif (cut := by_condition(self._checker, node)) is None or cuts == _CUTS or deadline.passed:
+                return False
+            else:
+                cuts += 1
+                grown.split, grown.below = f"S {cut[0]} {cut[1]}", (Grown(), Grown())
+                waiting += zip(self._checker.halves(node, *cut, node.known), grown.below, strict=True)
+        return True
+
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
         """Cut boxes for part of what is left of the time, let the checker go through what is claimed, and so on."""
-        root, totals = Grown(), Totals(somebody=bool(self._checker.question.compared))
-        self._wait(self._root.box, root)
+        totals = Totals(somebody=bool(self._checker.question.compared))
         while self._heap and not deadline.passed:
             cutting = deadline.later(-(1 - _CUTTING) * deadline.remaining)
             while self._heap and not cutting.passed:
@@ -206,12 +227,13 @@ class _Growing:
                     one.grown.claim = "?"
                     totals.open -= one.negative
         totals.open -= sum(one.negative for one in self._heap)
-        root.pruned()
-        return root, totals
+        self._tree.pruned()
+        return self._tree, totals
 
     def _follows(self, one: Waiting, totals: Totals) -> bool:
         try:
-            self._checker.leaf(Node(one.box, self._root.admitted, self._root.known), one.grown.claim.split(" "), totals)
+            everybody = (YES,) * len(self._root.admitted)
+            self._checker.leaf(Node(one.box, everybody, self._root.known), one.grown.claim.split(" "), totals)
         except RejectedError:
             return False
         return True

@@ -21,7 +21,7 @@ from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Condition
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["grow", "somebody"]
+__all__ = ["by_condition", "grow", "somebody"]
 
 #: Individuals that are evaluated one by one at most, in one leaf.
 _EVALUATED = min(64, MOST_EVALUATED)
@@ -94,7 +94,7 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
                     return points
         if checker.question.loose and (found := _related(checker, node)):
             return found
-        cut = _by_condition(checker, node) if MAYBE in node.admitted else None
+        cut = by_condition(checker, node) if MAYBE in node.admitted else None
         if checker.question.loose:
             cut = cut or _by_pair(checker, node)
         waiting += () if cut is None else reversed(checker.halves(node, *cut, node.known))
@@ -183,7 +183,7 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
             return ()
         where = _by_model(checker, node, found)
     else:
-        where = _by_condition(checker, node) or _by_model(checker, node, found)
+        where = by_condition(checker, node) or _by_model(checker, node, found)
     if where is None:
         return ()
     place, at = where
@@ -305,7 +305,7 @@ def _by_influence(checker: Checker, node: Node, influence: dict[int, int]) -> tu
     return next(filter(None, cuts), None)
 
 
-def _by_condition(checker: Checker, node: Node) -> tuple[int, int] | None:
+def by_condition(checker: Checker, node: Node) -> tuple[int, int] | None:
     """The attribute of which most depends in a condition whose truth the box does not settle."""
     question = checker.question
     best: tuple[float, int] | None = None
