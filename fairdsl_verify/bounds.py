@@ -9,7 +9,7 @@ from operator import mul
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Affine, Network
-from fairdsl_verify.question import MAYBE, MOST_EVALUATED, Box, Model, exact, integral, items, place_of, side_of
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, Box, Model, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -68,40 +68,22 @@ class Integers:
         question: Model, first: Affine
     ) -> tuple[list[Fraction], list[list[Fraction] | None], list[list[list[Fraction]] | None]]:
         """What the first layer is at no position, and what each attribute adds: a step a position, or a table."""
-        origin, count = list(first.bias), len(question.attributes)
-        slopes = [[Fraction(0)] * len(origin) for _ in range(count)]
-        listed: list[dict[int, list[Fraction]]] = [{} for _ in range(count)]
-        for column, read in enumerate(question.reads):
-            weights = [row[column] for row in first.weight]
-            constant = exact(read["constant"], "a column's constant")
-            origin = [have + weight * constant for have, weight in zip(origin, weights, strict=True)]
-            for term in items(read["terms"], "`terms`"):
-                place, factor = place_of(items(term, "a term"), question.attributes), exact(term[1], "a factor")
-                slopes[place] = [have + w * factor for have, w in zip(slopes[place], weights, strict=True)]
-            for item in items(read["tables"], "`tables`"):
-                place = place_of(items(item, "a table"), question.attributes)
-                entries = [exact(entry, "an entry") for entry in items(item[1], "a table")]
-                if question.attributes[place].real or len(entries) != question.attributes[place].size:
-                    reject("a table does not have one entry for each value of its attribute")
-                if column in listed[place]:
-                    reject("a column has two tables of one attribute")
-                listed[place][column] = entries
-        steps: list[list[Fraction] | None] = []
-        tables: list[list[list[Fraction]] | None] = []
-        for place, attribute in enumerate(question.attributes):
-            if attribute.values is None and not listed[place]:
-                origin = [have + slope * attribute.start for have, slope in zip(origin, slopes[place], strict=True)]
-                steps.append([slope * attribute.step for slope in slopes[place]])
-                tables.append(None)
-                continue
-            rows = []
-            for position in range(attribute.size):
-                row = [slope * attribute.value(position) for slope in slopes[place]]
-                for column, entries in listed[place].items():
-                    row = [h + w[column] * entries[position] for h, w in zip(row, first.weight, strict=True)]
-                rows.append(row)
-            steps.append(None)
-            tables.append(rows)
+        origin, count, nothing = list(first.bias), len(question.attributes), [Fraction(0)] * len(first.bias)
+        steps: list[list[Fraction] | None] = [nothing for _ in range(count)]
+        tables: list[list[list[Fraction]] | None] = [None] * count
+        for column, weights in zip(question.reads, zip(*first.weight, strict=True), strict=True):
+            origin = _plus(origin, weights, column.constant)
+            for place, factor in column.factors.items():
+                attribute = question.attributes[place]
+                origin = _plus(origin, weights, factor * attribute.start)
+                steps[place] = _plus(steps[place] or nothing, weights, factor * attribute.step)
+            for place, entries in column.tables.items():
+                rows = tables[place] or [nothing] * len(entries)
+                tables[place] = [_plus(row, weights, entry) for row, entry in zip(rows, entries, strict=True)]
+        for place, table in enumerate(tables):
+            if table is not None:  # of a column's table and another one's step one table is made
+                tables[place] = [_plus(row, steps[place] or nothing, Fraction(at)) for at, row in enumerate(table)]
+                steps[place] = None
         return origin, steps, tables
 
     def adds(self, base: Sequence[int], at: Iterable[tuple[int, int]]) -> list[int]:
@@ -136,6 +118,10 @@ class Integers:
         if attribute.real or attribute.measure(ends) > MOST_EVALUATED:
             reject("a leaf is evaluated that has a range of reals, or too many individuals")
         return [(position, 1) for position in range(ends[0], ends[1] + 1)]
+
+
+def _plus(row: Sequence[Fraction], weights: Sequence[Fraction], factor: Fraction) -> list[Fraction]:
+    return [have + weight * factor for have, weight in zip(row, weights, strict=True)]
 
 
 #: Lower and upper bounds of the units of each layer.

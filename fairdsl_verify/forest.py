@@ -17,7 +17,7 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph, Node, tensor
-from fairdsl_verify.question import MAYBE, Box, Model, exact, integral, items, place_of, side_of
+from fairdsl_verify.question import MAYBE, Box, Column, Model, integral, side_of
 
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
@@ -261,7 +261,7 @@ class _Nodes:
         if set(self.votes) != leaves:
             reject("a leaf does not vote, or what votes is not a leaf")
         self._left = set(self.nodes)
-        self._columns = [_Column(question, read) for read in question.reads]
+        self._question = question
 
     def trees(self, share: Fraction) -> list[Tree]:
         """The trees, with votes that are ``share`` of those in the file; every node belongs to one place."""
@@ -278,44 +278,28 @@ class _Nodes:
         if mode == "LEAF":
             vote = integral(self.votes[key] * share)
             return Tree(vote, vote, 0, -1, (), ())
-        if mode not in _MODES or not 0 <= column < len(self._columns):
+        if mode not in _MODES or not 0 <= column < len(self._question.reads):
             reject(f"the trees branch by {mode}, or by a column that the question does not fill")
-        place, first, changes = self._columns[column].test(_MODES[mode], value)
+        place, first, changes = _test(self._question, self._question.reads[column], _MODES[mode], value)
         below = self._tree((key[0], yes), share), self._tree((key[0], no), share)
         return Tree.of(place, changes, below if first else below[::-1])
 
 
-class _Column:
-    """A column that trees test: what it is of one attribute."""
-
-    def __init__(self, question: Model, read: dict[str, Any]) -> None:
-        terms, tables = items(read["terms"], "`terms`"), items(read["tables"], "`tables`")
-        if len(terms) + len(tables) > 1:
-            reject("a column of the trees is read off several attributes")
-        self.constant, self.factor = exact(read["constant"], "a column's constant"), Fraction(0)
-        self.place, self.listed = 0, None
-        for item in terms:
-            self.place, self.factor = place_of(items(item, "a term"), question.attributes), exact(item[1], "a factor")
-        attribute = self.attribute = question.attributes[self.place] if terms else None
-        for item in tables:
-            self.place = place_of(items(item, "a table"), question.attributes)
-            self.listed = [self.constant + exact(entry, "an entry") for entry in items(item[1], "a table")]
-            if question.attributes[self.place].real or len(self.listed) != question.attributes[self.place].size:
-                reject("a table does not have one entry for each value of its attribute")
-        if attribute is not None and attribute.values is not None:
-            self.listed = [self.constant + self.factor * value for value in attribute.values]
-
-    def test(self, outcomes: tuple[bool, bool, bool], value: Fraction) -> tuple[int, bool, tuple[int, ...]]:
-        """The attribute, whether the test holds at first, and the positions at which that changes."""
-        if self.listed is not None:
-            held = [outcomes[1 + (entry > value) - (entry < value)] for entry in self.listed]
-            changes = tuple(at for at, (one, two) in enumerate(pairwise(held), 1) if one != two)
-            return self.place, held[0], changes
-        if not self.factor or self.attribute is None:
-            return 0, outcomes[1 + (self.constant > value) - (self.constant < value)], ()
-        # The position at which the column is the value: from `at` on it is there or beyond it, from `after` on beyond.
-        exactly = ((value - self.constant) / self.factor - self.attribute.start) / self.attribute.step
-        at, after = ceil(exactly), floor(exactly) + 1
-        before, equal, beyond = outcomes if self.factor > 0 else outcomes[::-1]
-        changes = tuple(p for p, one, two in ((at, before, equal), (after, equal, beyond)) if one != two)
-        return self.place, before, changes
+def _test(
+    question: Model, column: Column, outcomes: tuple[bool, bool, bool], value: Fraction
+) -> tuple[int, bool, tuple[int, ...]]:
+    """The attribute of a test, whether the test holds at first, and the positions at which that changes."""
+    if len(column.factors) + len(column.tables) > 1:
+        reject("a column of the trees is read off several attributes")
+    for place, entries in column.tables.items():
+        held = [outcomes[1 + (each > 0) - (each < 0)] for each in (column.constant + e - value for e in entries)]
+        return place, held[0], tuple(at for at, (one, two) in enumerate(pairwise(held), 1) if one != two)
+    for place, factor in column.factors.items():
+        if factor:
+            # The position at which the column is the value: from `at` on it is there or beyond it, from `after` beyond.
+            attribute = question.attributes[place]
+            exactly = ((value - column.constant) / factor - attribute.start) / attribute.step
+            at, after = ceil(exactly), floor(exactly) + 1
+            before, equal, beyond = outcomes if factor > 0 else outcomes[::-1]
+            return place, before, tuple(p for p, a, b in ((at, before, equal), (after, equal, beyond)) if a != b)
+    return 0, outcomes[1 + (column.constant > value) - (column.constant < value)], ()

@@ -246,6 +246,30 @@ def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
     return NO if high < 0 or (high == 0 and zero_is_low) else MAYBE
 
 
+class Column:
+    """A column of the model's input: a constant, and what attributes add to it, by a factor or position by position."""
+
+    def __init__(self, data: Any, attributes: Sequence[Attribute]) -> None:
+        self.data = keys(data, ("constant", "terms", "tables"), "a column")
+        self.constant = exact(self.data["constant"], "a column's constant")
+        self.factors: dict[int, Fraction] = {}
+        self.tables: dict[int, list[Fraction]] = {}
+        for item in items(self.data["tables"], "`tables`"):
+            place = place_of(items(item, "a table"), attributes)
+            entries = [exact(entry, "an entry") for entry in items(item[1], "a table")]
+            if attributes[place].real or len(entries) != attributes[place].size or place in self.tables:
+                reject("a column has two tables of one attribute, or one without an entry for each value")
+            self.tables[place] = entries
+        for item in items(self.data["terms"], "`terms`"):
+            place, factor = place_of(items(item, "a term"), attributes), exact(item[1], "a factor")
+            attribute = attributes[place]
+            if attribute.values is None and place not in self.tables:
+                self.factors[place] = self.factors.get(place, Fraction(0)) + factor
+            else:
+                before = self.tables.get(place, [Fraction(0)] * attribute.size)
+                self.tables[place] = [have + factor * attribute.value(at) for at, have in enumerate(before)]
+
+
 class Model:
     """Who there is, what the model reads of them, and when it decides how: what all questions say."""
 
@@ -258,9 +282,7 @@ class Model:
         self.shared = list(range(len(self.attributes)))
         self.assignments: list[tuple[int, ...]] = [()]
         self._decides(keys(found["decides"], ("of", "relation", "threshold"), "`decides`"))
-        self.reads = [
-            keys(item, ("constant", "terms", "tables"), "a column") for item in items(found["reads"], "`reads`")
-        ]
+        self.reads = [Column(item, self.attributes) for item in items(found["reads"], "`reads`")]
         self.property, self.sha256 = str(found["property"]), str(found["model"])
         about = {key: found[key] for key in found if key != "claims"}
         self.digest = hashlib.sha256(json.dumps(about, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
@@ -298,9 +320,9 @@ class Model:
     def columns(self) -> Iterator[str]:
         """What the model reads, as it is printed."""
         for number, column in enumerate(self.reads):
-            terms = [f"{term[1]} {self.attributes[term[0]].name}" for term in column["terms"]]
-            tables = [f"table of {self.attributes[place].name} {entries}" for place, entries in column["tables"]]
-            parts = [*terms, *tables, *([str(column["constant"])] if column["constant"] != 0 else [])]
+            terms = [f"{term[1]} {self.attributes[term[0]].name}" for term in column.data["terms"]]
+            tables = [f"table of {self.attributes[place].name} {entries}" for place, entries in column.data["tables"]]
+            parts = [*terms, *tables, *([str(column.constant)] if column.constant else [])]
             yield f"reads {number:<4} {' + '.join(parts) or '0'}"
 
 
