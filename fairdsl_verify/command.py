@@ -22,8 +22,9 @@ from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question, no_float, once
 from fairdsl_verify.rates import Number, Rates, order_of
+from fairdsl_verify.relaxed import checker_of, question_of
 from fairdsl_verify.sample import drawn
-from fairdsl_verify.tree import Checker, Totals, follow, percent, verdict_of
+from fairdsl_verify.tree import Totals, follow, percent, verdict_of
 
 #: Characters of a question at most; more are not read.
 MOST_CHARACTERS = 1 << 26
@@ -74,8 +75,8 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checked:
-    question = Question(data)
-    totals = follow(Checker(question, Graph(question.file_of(contents))), lines)
+    question = question_of(data)
+    totals = follow(checker_of(question, Graph(question.file_of(contents))), lines)
     follows = totals.certified >= question.certified and totals.falsified >= question.falsified
     if question.holds:
         follows = follows and totals.holds
@@ -88,8 +89,8 @@ def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checke
 
 
 def _some(data: Any, lines: Iterator[str], contents: Sequence[bytes], count: int, seed: int) -> Checked:
-    question = Question(data)
-    reached = drawn(Checker(question, Graph(question.file_of(contents))), lines, count, seed)
+    question = question_of(data)
+    reached = drawn(checker_of(question, Graph(question.file_of(contents))), lines, count, seed)
     return Checked(question, False, "are not checked as a whole", reached, Totals(open=1), sampled=True)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from copy import copy
 from fractions import Fraction
 from itertools import product
-from math import ceil, prod
+from math import prod
 from typing import Any, NoReturn
 
 from fairdsl_verify import reject
@@ -117,12 +116,6 @@ class Attribute:
         self.real, self.name, self.data = kind == "real", found["name"], found
         if type(self.name) is not str or not self.name.isidentifier():
             reject("an attribute's name is not one word")
-
-    def named(self, name: str) -> Attribute:
-        """The attribute by another name."""
-        other = copy(self)
-        other.name = name
-        return other
 
     def measure(self, ends: tuple[int, int]) -> int:
         """How many values lie there; of reals, how many cells."""
@@ -329,6 +322,9 @@ class Model:
 class Question(Model):
     """All that a proof about pairs is about."""
 
+    #: Whether more may be different than what differs, or a condition is on the two: then no share is of units.
+    loose = False
+
     def __init__(self, data: Any) -> None:
         known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
         found = keys(data, (*known, "relax", "pair", "asks", "claims"), "the question")
@@ -349,12 +345,8 @@ class Question(Model):
         if found["mode"] not in ("any", "each"):
             reject("`mode` is neither `any` nor `each`")
         self.where, self.target = (Condition(found[key], self.attributes) for key in ("where", "target"))
-        self._relaxes(found["relax"])
-        named = [attribute.named(f"{who}.{attribute.name}") for who in "ab" for attribute in self.attributes]
-        #: What a pair of individuals, one after the other, has to meet.
-        self.pair = Condition(found["pair"], named)
-        #: Whether more may be different than what differs, or a condition is on the two: then no share is of units.
-        self.loose = bool(self.relax or self.pair.op != "and" or self.pair.parts)
+        if not self.loose and (found["relax"] != [] or found["pair"] != ["and"]):
+            reject("the question is a relaxed one")
         self.asks = found["asks"]
         if self.asks not in (("holds",) if self.loose else ("holds", "share")):
             reject("`asks` is neither `holds` nor `share`, or a share is asked for of a relaxed question")
@@ -368,29 +360,9 @@ class Question(Model):
             [whole(at, "a position") for at in items(one, "one")] for one in items(claims["compared"], "two")
         ]
 
-    def _relaxes(self, data: Any) -> None:
-        #: Of attributes in which two may be apart by how much; None: they may have any values of it.
-        self.relax: dict[int, Fraction | None] = {}
-        for item in items(data, "`relax`"):
-            place, by = place_of(items(item, "a relaxation"), self.attributes), None
-            if item[1] is not None:
-                by = exact(item[1], "a distance")
-            listed = self.attributes[place].values is not None
-            if place in (*self.differ, *self.relax) or (by is not None and (by < 0 or listed)):
-                reject("an attribute is relaxed twice, or differs, or is no number with a distance from 0 on")
-            self.relax[place] = by
-        if self.relax and not self.differ:
-            reject("nothing differs beside what is relaxed")
-
-    def around(self, box: Box) -> Box:
-        """The box with everybody who may be compared with somebody in it."""
-        wide = list(box)
-        for place, by in self.relax.items():
-            low, high = box[place]
-            attribute = self.attributes[place]
-            reach = attribute.size if by is None else ceil(by / attribute.step)
-            wide[place] = max(0, low - reach), min(attribute.size - 1, high + reach)
-        return tuple(wide)
+    def more(self) -> Iterator[str]:
+        """What else is said of the two who are compared."""
+        yield from ()
 
     @property
     def measure(self) -> str:
@@ -404,10 +376,7 @@ class Question(Model):
         yield f"target     {self.target.words()} (both individuals)"
         names = ", ".join(self.attributes[place].name for place in self.differ)
         yield f"differ in  {'each of' if self.each else 'any of'} {names}; all else is equal"
-        for place, by in self.relax.items():
-            yield f"but        {self.attributes[place].name}: {'any values' if by is None else f'at most {by} apart'}"
-        if self.pair.op != "and" or self.pair.parts:
-            yield f"pairs      {self.pair.words()}"
+        yield from self.more()
         yield from self.columns()
         granted = f"{self.of} {self.relation} {self.threshold}"
         yield f"decides    {granted}; the demand: two who are compared are on one side of it"

@@ -70,43 +70,33 @@ class Checker:
     def root(self) -> Node:
         """The whole domain."""
         box = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
-        return self._node(box, (MAYBE,) * len(self.assignments), self.net.start)
+        return self.node(box, (MAYBE,) * len(self.assignments), self.net.start)
 
-    def _node(self, box: Box, admitted: tuple[int, ...], known: Any) -> Node:
-        found, around = [], self.question.around(box)
+    def node(self, box: Box, admitted: tuple[int, ...], known: Any) -> Node:
+        """A box, with who is admitted there of those who were admitted around it."""
+        around, found = self.around(box), list(admitted)
         for number, before in enumerate(admitted):
             if before == MAYBE:
-                before = self._asked(self._assigned(around, number))
-            found.append(before)
-        if self.question.loose:
-            found = [
-                NO if value == NO or not self._partners(around, one, found) else value
-                for one, value in enumerate(found)
-            ]
+                found[number] = self.asked(self.assigned(around, number))
         return Node(box, tuple(found), known)
 
-    def _asked(self, box: Box) -> int:
+    def around(self, box: Box) -> Box:
+        """The box with everybody who may be compared with somebody in it."""
+        return box
+
+    def asked(self, box: Box) -> int:
         """Whether all, some or none of a box may be asked about."""
         return min(self.question.where.truth(box), self.question.target.truth(box))
 
-    def _assigned(self, box: Box, number: int) -> Box:
+    def assigned(self, box: Box, number: int) -> Box:
         """The part of a box with an assignment of what differs."""
         here = list(box)
         for place, position in zip(self.question.differ, self.assignments[number], strict=True):
             here[place] = (position, position)
         return tuple(here)
 
-    def _partners(self, around: Box, one: int, admitted: Sequence[int]) -> bool:
-        """Whether somebody with an assignment may be compared with somebody, as the conditions on the two have it."""
-        mine = self._assigned(around, one)
-        for other, value in enumerate(admitted):
-            if value != NO and self._compared(one, other):
-                theirs = self._assigned(around, other)
-                if max(self.question.pair.truth(mine + theirs), self.question.pair.truth(theirs + mine)) != NO:
-                    return True
-        return False
-
-    def _compared(self, one: int, other: int) -> bool:
+    def compared(self, one: int, other: int) -> bool:
+        """Whether two assignments are compared where all else is equal."""
         mine, theirs = self.assignments[one], self.assignments[other]
         return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
@@ -124,7 +114,7 @@ class Checker:
     def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
         """The node cut in two, each half with the bounds that hold there."""
         first, second = (
-            self._node(box, node.admitted, self.net.narrowed(known, place, self.question.around(box)[place]))
+            self.node(box, node.admitted, self.net.narrowed(known, place, self.around(box)[place]))
             for box in self.cut(node.box, place, at)
         )
         return first, second
@@ -137,11 +127,11 @@ class Checker:
         """One pass over the box, for all who may be admitted there, or for some assignments."""
         if only is None:
             only = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
-        return self.net.bounded(self.question.around(node.box), only, node.known)
+        return self.net.bounded(self.around(node.box), only, node.known)
 
     def alike(self, found: Pass | Sum) -> bool:
-        """Whether all get the same decision; of a relaxed question it is not enough that what differs is not read."""
-        return found.side != MAYBE if self.question.loose else found.same
+        """Whether all who are compared get the same decision."""
+        return found.same
 
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
@@ -153,7 +143,7 @@ class Checker:
             while edge:
                 one = edge.pop()
                 component.append(one)
-                near = [other for other in left if self._compared(one, other)]
+                near = [other for other in left if self.compared(one, other)]
                 left.difference_update(near)
                 edge.extend(near)
             found.append(component)
@@ -163,7 +153,7 @@ class Checker:
         """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
         if not two:
             return False
-        attributes, relax = self.question.attributes, self.question.relax
+        attributes = self.question.attributes
         wrong = "the two who are said to be compared are not"
         if len(two) != 2 or any(len(one) != len(attributes) for one in two):
             reject(wrong)
@@ -173,14 +163,18 @@ class Checker:
         points = [[(at, at) for at in one] for one in two]
         admitted = all(min(self.question.where.truth(p), self.question.target.truth(p)) == YES for p in points)
         counted = different & set(self.question.differ)
-        for place in different - counted:
-            by, (one, other) = relax.get(place, Fraction(0)), (attributes[place].value(each[place]) for each in two)
-            admitted &= by is None or abs(one - other) <= by
+        admitted &= self.related(two, different - counted)
         if not admitted or not counted or (self.question.each and len(counted) < len(self.question.differ)):
             reject(wrong)
-        if self.question.pair.truth(points[0] + points[1]) != YES:
-            reject(wrong)
         return True
+
+    def related(self, two: Sequence[Sequence[int]], others: set[int]) -> bool:
+        """Whether two may be different in attributes that do not differ."""
+        return not others
+
+    def paired(self, members: Sequence[int]) -> bool:
+        """Whether two of them are compared in each unit."""
+        return any(len(component) > 1 for component in self.components(members))
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
@@ -188,8 +182,6 @@ class Checker:
         totals.leaves += 1
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
         sure = [number for number in possible if node.admitted[number] == YES]
-        loose = self.question.loose
-        compared = not loose and any(len(component) > 1 for component in self.components(sure))
         if kind == "?" and len(claim) == 1:
             totals.open += mass
         elif kind == "N" and len(claim) == 1:
@@ -201,69 +193,58 @@ class Checker:
         elif kind == "=" and len(claim) == 1:
             if not possible or not self.alike(self.bounded(node)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
-            self._fair(totals, mass, sure=compared)
-            totals.somebody |= compared
-        elif kind == "E" and len(claim) == 1 and loose:
-            self._all_alike(node, possible)
-            self._fair(totals, mass, sure=False)
-        elif kind == "U" and len(claim) == 3 and not loose:
-            self._unfair(node, claim, sure)
+            self._fair(totals, mass, sure=self.paired(sure))
+            totals.somebody |= self.paired(sure)
+        elif kind == "U" and len(claim) == 3:
+            self.unfair(node, claim, sure)
             totals.unfair += mass
             totals.somebody = True
         elif kind == "E" and len(claim) == 1:
-            if possible != sure:
-                reject("a leaf is evaluated where it is not known who is asked about")
-            self._evaluated(node, sure, totals)
+            self.evaluated(node, possible, totals)
         else:
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
-
-    def _all_alike(self, node: Node, possible: Sequence[int]) -> None:
-        """Everybody of the box and around it gets the same decision."""
-        sides = {high for _, _, high in self._everybody(self.question.around(node.box), node.known, possible)}
-        if len(sides) > 1:
-            reject("a leaf is evaluated, and not all get the same decision")
 
     def _fair(self, totals: Totals, mass: int, *, sure: bool) -> None:
         """``sure``: it is known that two are compared in each of the units."""
         totals.fair += mass if sure else 0
         totals.unsure += 0 if sure else mass
 
-    def _unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
+    def unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
+        """Two who are compared in each unit are decided differently."""
         one, other = (digits(text) for text in claim[1:])
         if not any(one in component and other in component for component in self.components(sure)):
             reject("a leaf names two who are not compared, or may not be asked about")
         if (self.bounded(node, [one]).side, self.bounded(node, [other]).side) != (YES, NO):
             reject("a leaf names two as decided differently, and the bounds do not say so")
 
-    def _evaluated(self, node: Node, sure: list[int], totals: Totals) -> None:
+    def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""
-        components = [component for component in self.components(sure) if len(component) > 1]
-        units = groupby(self._everybody(node.box, node.known, sure), key=lambda one: one[:2])
-        for (_, mass), members in units if components else ():
-            totals.somebody = True
-            high = dict(zip(sure, (one[2] for one in members), strict=True))
+        if any(node.admitted[number] != YES for number in members):
+            reject("a leaf is evaluated where it is not known who is asked about")
+        components = [component for component in self.components(members) if len(component) > 1]
+        units = groupby(self.everybody(node.box, node.known, members), key=lambda one: one[0])
+        for box, found in units if components else ():
+            totals.somebody, mass = True, self.mass(Node(box, (), None))
+            high = {number: side for _, number, side in found}
             if all(len({high[number] for number in component}) == 1 for component in components):
                 self._fair(totals, mass, sure=True)
             else:
                 totals.unfair += mass
 
-    def _everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
-        """Which unit, its mass, and the side of each assignment there; units that nothing tells apart are one."""
+    def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, int, bool]]:
+        """The side of each assignment in each unit, or box of units that nothing tells apart."""
         cells = [self.net.cells(known, place, box[place]) for place in self.shared]
         if prod(map(len, cells)) * len(only) > MOST_EVALUATED:
             reject("a leaf is evaluated that has too many individuals")
         point, alike = [0] * len(box), list(box)
-        for count, unit in enumerate(product(*cells)):
+        for unit in product(*cells):
             for place, (position, size) in zip(self.shared, unit, strict=True):
                 point[place] = position
                 alike[place] = position, position + size - (not self.question.attributes[place].real)
-            mass = prod(size for _, size in unit)
             for number in only:
                 for place, position in zip(self.question.differ, self.assignments[number], strict=True):
                     point[place] = position
-                # Around a box there may be some whom nobody asks about.
-                if not self.question.loose or self._asked(self._assigned(tuple(alike), number)) != NO:
-                    yield count, mass, self.net.high(known, point)
+                yield tuple(alike), number, self.net.high(known, point)
 
 
 def split(checker: Checker, node: Node, words: Sequence[str]) -> tuple[Node, Node]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from itertools import count, product
 from operator import mul
@@ -19,6 +20,7 @@ from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Condition
+from fairdsl_verify.relaxed import RelaxedChecker
 from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["by_condition", "grow", "somebody"]
@@ -46,25 +48,24 @@ class _Open:
     grown: Grown
 
 
-class _Remembering(Checker):
+def _remembering(checker: Checker) -> Checker:
     """The checker, with the last look at a box kept: what is claimed of it is counted by the same one."""
+    other, last = copy(checker), list[tuple[Node, Pass | Sum]]()
 
-    def __init__(self, checker: Checker) -> None:
-        self.__dict__.update(checker.__dict__)
-        self._last: tuple[Node, Pass | Sum] | None = None
-
-    def bounded(self, node: Node, only: Sequence[int] | None = None) -> Pass | Sum:
-        """One look at the box, for all who may be admitted there, or for some assignments."""
+    def bounded(node: Node, only: Sequence[int] | None = None) -> Pass | Sum:
         if only is not None:
-            return super().bounded(node, only)
-        if self._last is None or self._last[0] is not node:
-            self._last = node, super().bounded(node)
-        return self._last[1]
+            return checker.bounded(node, only)
+        if not last or last[0][0] is not node:
+            last[:] = [(node, checker.bounded(node))]
+        return last[0][1]
+
+    other.bounded = bounded  # type: ignore[method-assign]
+    return other
 
 
 def grow(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
     """A tree, and what its leaves come to, by the checker's own count; whatever is open at the deadline stays so."""
-    root, numbers, checker = Grown(), count(), _Remembering(checker)
+    root, numbers, checker = Grown(), count(), _remembering(checker)
     totals = Totals(somebody=bool(checker.question.compared))
     heap = [(0, next(numbers), _Open(checker.root(), root))]
     while heap and not deadline.passed:
@@ -92,10 +93,10 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
             with suppress(RejectedError):  # by a condition on the two
                 if checker.compares(points):
                     return points
-        if checker.question.loose and (found := _related(checker, node)):
+        if isinstance(checker, RelaxedChecker) and (found := _related(checker, node)):
             return found
         cut = by_condition(checker, node) if MAYBE in node.admitted else None
-        if checker.question.loose:
+        if isinstance(checker, RelaxedChecker):
             cut = cut or _by_pair(checker, node)
         waiting += () if cut is None else reversed(checker.halves(node, *cut, node.known))
     return []
@@ -110,7 +111,7 @@ def _two(checker: Checker, component: list[int]) -> Iterator[tuple[int, int]]:
                 yield one, other
 
 
-def _by_pair(checker: Checker, node: Node) -> tuple[int, int] | None:
+def _by_pair(checker: RelaxedChecker, node: Node) -> tuple[int, int] | None:
     """The widest attribute of which a condition on the two speaks, in the middle."""
     count = len(checker.question.attributes)
     atoms = list(_atoms(checker.question.pair))
@@ -119,15 +120,15 @@ def _by_pair(checker: Checker, node: Node) -> tuple[int, int] | None:
     return next(filter(None, (_middle(checker, node, place) for place in wide)), None)
 
 
-def _related(checker: Checker, node: Node) -> list[list[int]]:
+def _related(checker: RelaxedChecker, node: Node) -> list[list[int]]:
     """Two who are compared, of relaxed questions: somebody at a corner of the box and somebody at one around it."""
-    question, around = checker.question, checker.question.around(node.box)
+    relax, around = checker.question.relax, checker.around(node.box)
     numbers = range(min(_RELATED, len(checker.assignments)))
     for corner in (0, 1):
         one = [ends[corner] for ends in node.box]
-        for moved in product(*(sorted({one[place], *around[place]}) for place in question.relax)):
+        for moved in product(*(sorted({one[place], *around[place]}) for place in relax)):
             other = one.copy()
-            for place, at in zip(question.relax, moved, strict=True):
+            for place, at in zip(relax, moved, strict=True):
                 other[place] = at
             for mine, theirs in product(numbers, repeat=2):
                 points = [_placed(checker, one, mine), _placed(checker, other, theirs)]
@@ -207,7 +208,7 @@ def _evaluated(checker: Checker, node: Node, members: int) -> str | None:
 
 def _cells(checker: Checker, node: Node, place: int) -> int:
     """In how many parts the checker evaluates a range of an attribute; of reals it would take endlessly many."""
-    net, ends = checker.net, checker.question.around(node.box)[place]
+    net, ends = checker.net, checker.around(node.box)[place]
     attribute = checker.question.attributes[place]
     if isinstance(net, Forest):
         cuts = {cut for tree in node.known[1] for cut in tree.cuts(place)}

@@ -30,9 +30,10 @@ from fairdsl_verify import RejectedError
 from fairdsl_verify.command import check
 from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import Question
 from fairdsl_verify.rates import Rates
-from fairdsl_verify.tree import Checker, Totals
+from fairdsl_verify.relaxed import checker_of
+from fairdsl_verify.relaxed import question_of as relaxed_or_not
+from fairdsl_verify.tree import Totals
 
 __all__ = ["Proved", "prove_spec", "with_proofs"]
 
@@ -113,7 +114,7 @@ def _of_pairs(problem: Problem, deadline: Deadline) -> _Made:
     graph = Graph(content_of(deployed.path))
     asked = question_of(problem, graph)
     nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
-    checker = Checker(Question({**asked, "claims": nothing}), graph)
+    checker = checker_of(relaxed_or_not({**asked, "claims": nothing}), graph)
     checker.question.compared = somebody(checker, deadline)
     growing = grow_trees if many_at_a_time(checker) else grow_networks if many_passes(checker) else grow
     tree, totals = growing(checker, deadline)

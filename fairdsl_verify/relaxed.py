@@ -1,0 +1,132 @@
+"""Relaxed questions: more may be different than what differs, by a distance or at all, or a condition is on the two.
+
+Whatever is asked of a box is asked of everybody in it and around it, which is the box with each relaxed attribute as
+far out as it may differ: who is compared with somebody in the box is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from fairdsl_verify import reject
+from fairdsl_verify.bounds import Pass
+from fairdsl_verify.forest import Sum
+from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.question import MAYBE, NO, YES, Attribute, Box, Condition, Question, exact, items, place_of
+from fairdsl_verify.tree import Checker, Node, Totals
+
+
+def question_of(data: Any) -> Question:
+    """The question of a proof about pairs."""
+    loose = type(data) is dict and (data.get("relax") or data.get("pair") != ["and"])
+    return RelaxedQuestion(data) if loose else Question(data)
+
+
+def checker_of(question: Question, graph: Graph) -> Checker:
+    """What computes the claims about a question."""
+    return RelaxedChecker(question, graph) if isinstance(question, RelaxedQuestion) else Checker(question, graph)
+
+
+def _named(attribute: Attribute, name: str) -> Attribute:
+    other = copy(attribute)
+    other.name = name
+    return other
+
+
+class RelaxedQuestion(Question):
+    """A question about pairs who may be different in more than what differs; of such there are no shares."""
+
+    loose = True
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(data)
+        #: Of attributes in which two may be apart by how much; None: they may have any values of it.
+        self.relax: dict[int, Fraction | None] = {}
+        for item in items(data["relax"], "`relax`"):
+            place, by = place_of(items(item, "a relaxation"), self.attributes), None
+            if item[1] is not None:
+                by = exact(item[1], "a distance")
+            listed = self.attributes[place].values is not None
+            if place in (*self.differ, *self.relax) or (by is not None and (by < 0 or listed)):
+                reject("an attribute is relaxed twice, or differs, or is no number with a distance from 0 on")
+            self.relax[place] = by
+        if self.relax and not self.differ:
+            reject("nothing differs beside what is relaxed")
+        named = [_named(attribute, f"{who}.{attribute.name}") for who in "ab" for attribute in self.attributes]
+        #: What a pair of individuals, one after the other, has to meet.
+        self.pair = Condition(data["pair"], named)
+
+    def more(self) -> Iterator[str]:
+        """What else is said of the two who are compared."""
+        for place, by in self.relax.items():
+            yield f"but        {self.attributes[place].name}: {'any values' if by is None else f'at most {by} apart'}"
+        yield f"pairs      {self.pair.words()}"
+
+
+class RelaxedChecker(Checker):
+    """Computes what holds on boxes and around them."""
+
+    question: RelaxedQuestion
+
+    def around(self, box: Box) -> Box:
+        """The box with everybody who may be compared with somebody in it."""
+        wide = list(box)
+        for place, by in self.question.relax.items():
+            low, high = box[place]
+            attribute = self.question.attributes[place]
+            reach = attribute.size if by is None else ceil(by / attribute.step)
+            wide[place] = max(0, low - reach), min(attribute.size - 1, high + reach)
+        return tuple(wide)
+
+    def node(self, box: Box, admitted: tuple[int, ...], known: Any) -> Node:
+        """A box, without those who are compared with nobody around it."""
+        node, around = super().node(box, admitted, known), self.around(box)
+        found = [
+            NO if value == NO or not self.partners(around, one, node.admitted) else value
+            for one, value in enumerate(node.admitted)
+        ]
+        return Node(box, tuple(found), known)
+
+    def partners(self, around: Box, one: int, admitted: Sequence[int]) -> bool:
+        """Whether somebody with an assignment may be compared with somebody, as the conditions on the two have it."""
+        mine, truth = self.assigned(around, one), self.question.pair.truth
+        for other, value in enumerate(admitted):
+            if value != NO and self.compared(one, other):
+                theirs = self.assigned(around, other)
+                if max(truth(mine + theirs), truth(theirs + mine)) != NO:
+                    return True
+        return False
+
+    def alike(self, found: Pass | Sum) -> bool:
+        """Whether all get the same decision; it is not enough that what differs is not read."""
+        return found.side != MAYBE
+
+    def related(self, two: Sequence[Sequence[int]], others: set[int]) -> bool:
+        """Whether two are as near to each other as they have to be, and meet the condition on the two."""
+        for place in others:
+            by = self.question.relax.get(place, Fraction(0))
+            one, other = (self.question.attributes[place].value(each[place]) for each in two)
+            if by is not None and abs(one - other) > by:
+                return False
+        return self.question.pair.truth([(at, at) for one in two for at in one]) == YES
+
+    def paired(self, members: Sequence[int]) -> bool:
+        """Nothing is known of who is compared in a unit."""
+        return False
+
+    def unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
+        """Nothing is claimed of that."""
+        reject("a leaf of a relaxed question claims two who are decided differently")
+
+    def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
+        """Everybody of the box and around it gets the same decision."""
+        everybody = self.everybody(self.around(node.box), node.known, members)
+        # Around a box there may be some whom nobody asks about.
+        asked = {high for unit, number, high in everybody if self.asked(self.assigned(unit, number)) != NO}
+        if len(asked) > 1:
+            reject("a leaf is evaluated, and not all get the same decision")
+        self._fair(totals, self.mass(node), sure=False)
