@@ -20,6 +20,7 @@ from fairdsl_verify import RejectedError, reject
 from fairdsl_verify.groups import FORMAT as RATES
 from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.parts import follow_parts
 from fairdsl_verify.question import Question, no_float, once
 from fairdsl_verify.rates import Number, Rates, order_of
 from fairdsl_verify.relaxed import checker_of, question_of
@@ -45,10 +46,13 @@ class Checked:
     sampled: bool = False
 
 
-def check(proof: Path, *models: Path, sample: tuple[int, int] | None = None) -> Checked:
+def check(
+    proof: Path, *models: Path, sample: tuple[int, int] | None = None, jobs: int = 1, kept: Path | None = None
+) -> Checked:
     """Check one proof against a model's file, which is one of those given; raises RejectedError.
 
-    ``sample``: how many leaves are drawn, and the seed.
+    ``sample``: how many leaves are drawn, and the seed; ``jobs``: how many processes check parts of the tree, and
+    ``kept``: where parts that are done are written down.
     """
     try:
         with gzip.open(proof, "rt", encoding="ascii", newline="\n") as file:
@@ -58,7 +62,9 @@ def check(proof: Path, *models: Path, sample: tuple[int, int] | None = None) -> 
             rates = type(data) is dict and data.get("format") == RATES
             if sample is not None and not rates:
                 return _some(data, lines, contents, *sample)
-            return (_rates if rates else _pairs)(data, lines, contents)
+            if rates:
+                return _rates(data, lines, contents)
+            return _pairs(data, lines, contents, jobs, kept)
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError, RecursionError) as error:
         reject(f"it cannot be read: {error}")
 
@@ -74,9 +80,12 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line.removesuffix("\n")
 
 
-def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checked:
+def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes], jobs: int, kept: Path | None) -> Checked:
     question = question_of(data)
-    totals = follow(checker_of(question, Graph(question.file_of(contents))), lines)
+    if (content := question.file_of(contents)) and (jobs > 1 or kept is not None):
+        totals = follow_parts(data, list(lines), content, jobs, kept)
+    else:
+        totals = follow(checker_of(question, Graph(content)), lines)
     follows = totals.certified >= question.certified and totals.falsified >= question.falsified
     if question.holds:
         follows = follows and totals.holds
@@ -104,12 +113,12 @@ def _rates(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checke
     return Checked(question, follows, claims, rates.verdict(number), Totals(open=1), number)
 
 
-def answer(proof: Path, models: Sequence[Path], wanted: str | None, sample: tuple[int, int] | None) -> tuple[str, int]:
+def answer(proof: Path, models: Sequence[Path], wanted: str | None, **how: Any) -> tuple[str, int]:
     """What is printed about one proof, and 0 where it is verified, 3 where a sample showed no error, else 1."""
     said: list[str] = []
     code = 1
     try:
-        checked = check(proof, *models, sample=sample)
+        checked = check(proof, *models, **how)
         said += checked.question.words()
         if wanted not in (None, checked.question.digest):
             reject(f"it is a proof of another question than {wanted}")
@@ -133,7 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--question", help="the digest of the question that has to be the one proved")
     parser.add_argument("--sample", type=int, metavar="N", help="check N leaves drawn by mass; verifies nothing")
     parser.add_argument("--seed", type=int, help="of the draws; without it one that nobody can know before")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many files at a time")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many parts, or files, at a time")
+    parser.add_argument(
+        "--resume", type=Path, metavar="FILE", help="a file of the parts that are done; goes on from it"
+    )
     given = parser.parse_args(arguments)
     if (given.sample is not None and given.sample < 4) or given.jobs < 1:
         parser.error("--sample draws 4 leaves or more, and --jobs is at least 1")
@@ -143,9 +155,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     seed = secrets.randbits(64) if given.seed is None else given.seed
     sample = None if given.sample is None else (given.sample, seed)
-    ask = partial(answer, models=given.model, wanted=given.question, sample=sample)
-    codes = set()
-    with ProcessPoolExecutor(given.jobs) if given.jobs > 1 else nullcontext() as pool:
+    if given.resume is not None and (len(proofs) > 1 or sample is not None):
+        parser.error("--resume is about one proof that is checked as a whole")
+    ask, codes = partial(answer, models=given.model, wanted=given.question, sample=sample), set()
+    if len(proofs) == 1:
+        ask = partial(ask, jobs=given.jobs, kept=given.resume)
+    with ProcessPoolExecutor(given.jobs) if given.jobs > 1 < len(proofs) else nullcontext() as pool:
         for text, code in (pool.map if pool else map)(ask, proofs):
             print(text, flush=True)
             codes.add(code)

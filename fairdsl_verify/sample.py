@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from random import Random
 
@@ -33,6 +33,22 @@ def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
     return masses, parents
 
 
+def walk(checker: Checker, lines: Sequence[str], parents: Sequence[int], leaves: set[int], totals: Totals) -> None:
+    """Check these leaves, with the bounds that lines above them ask for."""
+    wanted, halves = set(leaves), dict[int, tuple[Node, Node]]()
+    for number in leaves:
+        while (number := parents[number]) >= 0 and number not in wanted:
+            wanted.add(number)
+    for number in sorted(wanted):
+        # The first half stands right behind its parent.
+        parent, words = parents[number], lines[number].split(" ")
+        node = checker.root() if parent < 0 else halves[parent][number != parent + 1]
+        if number in leaves:
+            checker.leaf(node, words, totals)
+        else:
+            halves[number] = split(checker, node, words)
+
+
 def drawn(checker: Checker, given: Iterator[str], count: int, seed: int) -> str:
     """Draw so many leaves among those that claim something, by mass, and check each; in words, what that shows.
 
@@ -46,20 +62,7 @@ def drawn(checker: Checker, given: Iterator[str], count: int, seed: int) -> str:
     if not upto[-1]:
         reject("no leaf claims anything")
     leaves = {bisect(upto, rng.randrange(upto[-1])) for _ in range(count)}
-    above = set(leaves)
-    for number in leaves:
-        while (number := parents[number]) >= 0 and number not in above:
-            above.add(number)
-    nodes: dict[int, list[Node]] = {-1: [checker.root()]}
-    for number, parent in enumerate(parents):
-        # A parent's halves lie with it, the second one first; whoever comes by in preorder takes the next.
-        if parent not in nodes:
-            continue
-        node, words = nodes[parent].pop(), lines[number].split(" ")
-        if number in leaves:
-            checker.leaf(node, words, Totals())
-        elif number in above:
-            nodes[number] = list(reversed(split(checker, node, words)))
+    walk(checker, lines, parents, leaves, Totals())
     return (
         f"no error among {count} leaves drawn by mass ({len(leaves)} different ones, seed {seed}): "
         f"with 95 % confidence less than 3/{count} of the claimed mass is wrong"
