@@ -1,17 +1,22 @@
-"""docs/comparing.md shows what the commands print: its tables, models and spec are run."""
+"""docs/comparing.md shows what the commands print about the files of examples/loans, which its scripts write."""
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from fairdsl.cli.app import cli
+from tests.examples.example_folders import script_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+LOANS = ROOT / "examples" / "loans"
+PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
 _COUNTS = re.compile(r"^\| (female|male) \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
 #: A command of a console block, and the lines that it prints.
 _COMMAND = re.compile(r"^\$ (?P<command>.+)\n(?P<printed>(?:(?!\$ |```).*\n)*)", re.MULTILINE)
@@ -30,20 +35,33 @@ def run(command: str) -> str:
 
 def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    lines = ["sex,income,repaid"]
-    for sex, income, repaid, did_not in _COUNTS.findall(PAGE):
-        lines += [f"{sex},{income},yes"] * int(repaid) + [f"{sex},{income},no"] * int(did_not)
-    assert len(lines) == 101
-    Path("people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path("examples").symlink_to(ROOT / "examples")
     spec = re.search(r"^```fair\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     assert spec is not None
-    Path("loans.fair").write_text(spec[1], encoding="utf-8")
+    assert spec[1] == (LOANS / "loans.fair").read_text(encoding="utf-8")
     compared = 0
     for found in _COMMAND.finditer(PAGE, spec.end()):
         command, printed = found["command"], found["printed"]
         if command.startswith("cat "):
-            Path(command.removeprefix("cat ")).write_text(printed, encoding="utf-8")
+            assert Path(command.removeprefix("cat ")).read_text(encoding="utf-8") == printed
         else:
             assert run(command) == printed
             compared += command.startswith("fairdsl compare")
-    assert compared == 2
+    assert compared == 3
+
+
+def test_the_scripts_write_the_files_and_the_page_counts_them(tmp_path: Path) -> None:
+    script_of(LOANS, "make_data", tmp_path).main()
+    script_of(LOANS, "train", tmp_path).main()
+    names = {path.name for path in LOANS.iterdir() if path.suffix in (".csv", ".json")}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (LOANS / name).read_bytes()
+    with (LOANS / "people.csv").open(encoding="utf-8") as file:
+        counted = Counter(tuple(row.values()) for row in csv.DictReader(file))
+    shown = {
+        (sex, income, label): int(count)
+        for sex, income, repaid, did_not in _COUNTS.findall(PAGE)
+        for label, count in (("yes", repaid), ("no", did_not))
+    }
+    assert counted == shown
