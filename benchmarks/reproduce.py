@@ -6,7 +6,7 @@
 FOLDER may hold `tables/adult.csv`, `german.csv` and `titanic.csv` with the headers of `reproducing/tables.py`, and
 `group/*.json`, the problems that `group_fairness.py cases` reads; what is not there is invented, which the page says.
 Results are one CSV file a table and a page, with plots where Matplotlib is installed; a run that was stopped goes on
-after the last table that is whole.
+after the last table that is whole or, of networks, after the last network.
 """
 
 from __future__ import annotations
@@ -33,11 +33,18 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small tables and few draws")
     parser.add_argument("--seed", type=int, default=0, help="of invented tables and of samples")
     parser.add_argument("--rows", type=int, default=0, help="of each table (1000 with --quick, else 5000)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NETWORK", help="of Fairify and FairQuant: AC-1 ...")
     parser.add_argument("-o", "--output", type=Path, default=Path("reproduced"), help="folder of the results")
     arguments = parser.parse_args()
     if arguments.data is not None and not arguments.data.is_dir():
         parser.error(f"there is no folder {arguments.data}")
-    setting = Setting(quick=arguments.quick, seed=arguments.seed, data=arguments.data, rows=arguments.rows)
+    setting = Setting(
+        quick=arguments.quick,
+        seed=arguments.seed,
+        data=arguments.data,
+        rows=arguments.rows,
+        only=tuple(arguments.only),
+    )
     try:
         print(run(arguments.paper, *PAPERS[arguments.paper], setting, arguments.output))
     except ValueError as error:

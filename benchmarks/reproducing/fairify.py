@@ -23,7 +23,7 @@ from fairdsl.numerics.bounds import float_layers, preactivation_bounds
 from fairdsl.numerics.choices import choices_of
 from fairdsl.numerics.space import input_ends
 from reproducing.networks import Network, networks_of
-from reproducing.results import Part, Row, Setting
+from reproducing.results import Done, Part, Row, Setting
 
 __all__ = ["PARTS", "coded", "inactive"]
 
@@ -81,7 +81,7 @@ def _accepted(path: Path, people: NDArray[np.float32]) -> NDArray[np.bool_]:
     return accepted
 
 
-def partitions(setting: Setting, families: tuple[str, ...]) -> Iterator[Row]:
+def partitions(setting: Setting, families: tuple[str, ...]) -> Iterator[Row | Done]:
     """Each question of these families on each network, cut as Fairify cuts it."""
     timeout, query = QUICK if setting.quick else WHOLE
     first = FEW if setting.quick else FIRST
@@ -90,8 +90,10 @@ def partitions(setting: Setting, families: tuple[str, ...]) -> Iterator[Row]:
         folder = Path(name)
         for network in networks_of(setting, folder, LARGE):
             asked = [questions_of(network.path, (family,))[0] for family in families]
-            for run in runs(asked, effort, folder):
+            left = [question for question in asked if question.name not in setting.done]
+            for run in runs(left, effort, folder):
                 yield from _rows(network, run)
+                yield Done(run.question.name)
 
 
 def _rows(network: Network, run: Run) -> Iterator[Row]:
@@ -127,7 +129,7 @@ def _rows(network: Network, run: Run) -> Iterator[Row]:
         yield Row.held(f"{about}: partitions a CPU s", pace, f"{run.pace:.2f}", "tool, measured", faster, "slower")
 
 
-def compression(setting: Setting) -> Iterator[Row]:
+def compression(setting: Setting) -> Iterator[Row | Done]:
     """The share of hidden units that bounds prove inactive, the mean of the base partitions that are asked."""
     file = None if setting.data is None else setting.data / "individual" / "fairify-paper-table2.csv"
     printed = {}
@@ -141,9 +143,11 @@ def compression(setting: Setting) -> Iterator[Row]:
             theirs = None if network.invented else printed.get(network.name)
             if theirs is None:
                 yield Row(what=what, ours=shown)
+                yield Done(network.name)
                 continue
             why = "bounds alone, and other partitions: Fairify also asks a solver about each unit"
             yield Row.held(what, shown, f"at least {theirs}", PAPER, share >= float(theirs) - 0.005, why)
+            yield Done(network.name)
 
 
 def inactive(path: Path, first: int, seed: int) -> float:

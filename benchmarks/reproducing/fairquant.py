@@ -18,7 +18,7 @@ from shares.questions import ASKED, Peer, ask, peers, write_spec
 import fairdsl
 from fairdsl.ir.problem import Problem
 from reproducing.networks import Network, networks_of
-from reproducing.results import Part, Row, Setting
+from reproducing.results import Done, Part, Row, Setting
 
 __all__ = ["PARTS"]
 
@@ -32,7 +32,7 @@ SHORT = 15.0
 MOST, WANTED = 1_000_000, 1000
 
 
-def shares(setting: Setting) -> Iterator[Row]:
+def shares(setting: Setting) -> Iterator[Row | Done]:
     """Shares in FairQuant's own CPU seconds (at least 5), and whether a sample and their sum allow them."""
     known = peers()
     with tempfile.TemporaryDirectory() as folder:
@@ -47,6 +47,7 @@ def shares(setting: Setting) -> Iterator[Row]:
             fits = drawn.passed and sums(found).passed
             what = f"{network.shown}: shares sum to 100 %, and a sample allows them"
             yield Row.held(what, drawn.figures, "possible at 99.99 %", "checked here", fits, "contradicted")
+            yield Done(network.name)
 
 
 def _beside(network: Network, found: Reading, peer: Peer | None) -> Iterator[Row]:
@@ -71,7 +72,7 @@ def _beside(network: Network, found: Reading, peer: Peer | None) -> Iterator[Row
     yield Row.held(what, shown, f"at most {allowed:.2f}", "tool's, at least 5, and a tenth", found.cpu <= allowed, why)
 
 
-def counterexamples(setting: Setting) -> Iterator[Row]:
+def counterexamples(setting: Setting) -> Iterator[Row | Done]:
     """Different people, all inside the domain, found by a search for as many as FairQuant counts."""
     counted = _counted(setting)
     with tempfile.TemporaryDirectory() as folder:
@@ -88,11 +89,13 @@ def counterexamples(setting: Setting) -> Iterator[Row]:
                 same = different == len(caught.pairs)
                 other = "all that are counted are distinct and inside the domain"
                 yield Row.held(what, shown, other, "checked here", same, "some are not")
+                yield Done(network.name)
                 continue
             theirs = row["cex_distinct_inside_domain"]
             other = f"{int(row['cex']):,} counted, {theirs or 'not measured how many'} distinct and inside"
             why = "so few violate that a search finds none: the share says how few"
             yield Row.held(what, shown, other, TOOL, different >= int(theirs or row["cex"]), why)
+            yield Done(network.name)
 
 
 def _counted(setting: Setting) -> dict[str, dict[str, str]]:

@@ -56,7 +56,10 @@ class Network:
 
 
 def networks_of(setting: Setting, folder: Path, letters: tuple[str, ...]) -> list[Network]:
-    """By the letters that names begin with: all networks of the data, and invented ones where it has none."""
+    """By the letters that names begin with: all networks of the data, and invented ones where it has none.
+
+    Without those that are not asked for, and those that are done with.
+    """
     listed = [] if setting.data is None else networks_in(setting.data, None)
     found = []
     for each in letters:
@@ -64,7 +67,8 @@ def networks_of(setting: Setting, folder: Path, letters: tuple[str, ...]) -> lis
         found += [Network(path=path, invented=False) for path in public]
         if not public:
             found += [trained(name, setting.seed, folder) for name in SHAPES if name.startswith(each)]
-    return found
+    wanted = setting.only or tuple(network.name for network in found)
+    return [network for network in found if network.name in wanted and network.name not in setting.done]
 
 
 def trained(name: str, seed: int, folder: Path) -> Network:

@@ -1,8 +1,13 @@
-"""Rows of a reproduction, kept part by part as CSV, so that a run goes on where it stopped, and shown as Markdown."""
+"""Rows of a reproduction, kept part by part as CSV and shown as Markdown.
+
+A run goes on where it stopped: after the last part that is whole and, in parts that say what they have done with
+(:class:`Done`), after the last network.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import sys
@@ -13,7 +18,7 @@ from pathlib import Path
 
 from reproducing.plots import Axes, Drawn, plot
 
-__all__ = ["Part", "Row", "Setting", "run"]
+__all__ = ["Done", "Part", "Row", "Setting", "run"]
 
 NOTHING, YES, NO = "", "yes", "no"
 
@@ -28,10 +33,21 @@ class Setting:
     #: Rows of an invented table, or drawn from a public one.
     rows: int = 0
     bins: int = 4
+    #: Networks that are reproduced; none: all of them.
+    only: tuple[str, ...] = ()
+    #: What a part had done with when its last run stopped.
+    done: frozenset[str] = frozenset()
 
     @property
     def drawn(self) -> int:
         return self.rows or (1000 if self.quick else 5000)
+
+
+@dataclass(frozen=True)
+class Done:
+    """The rows before it are all that there are of this: another run need not make them again."""
+
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +85,7 @@ class Part:
     name: str
     title: str
     note: str
-    rows: Callable[[Setting], Iterator[Row]]
+    rows: Callable[[Setting], Iterator[Row | Done]]
     axes: Axes | None = None
 
 
@@ -90,11 +106,17 @@ def run(paper: str, title: str, parts: Sequence[Part], setting: Setting, output:
             print(f"[{number}/{len(parts)}] {part.title}: kept", file=sys.stderr, flush=True)
             continue
         start = time.process_time()
-        found: list[Row] = []
-        for row in part.rows(setting):
+        half = path.with_suffix(".half")
+        done, found = _begun(half)
+        for row in part.rows(replace(setting, done=frozenset(done))):
+            if isinstance(row, Done):
+                done.append(row.name)
+                _put(half, json.dumps({"done": done, "rows": [asdict(each) for each in found]}))
+                continue
             found.append(row)
             print(f"[{number}/{len(parts)}] {part.title}: {row.what}", file=sys.stderr, flush=True)
         _write(path, found)
+        half.unlink(missing_ok=True)
         taken = time.process_time() - start
         print(f"[{number}/{len(parts)}] {part.title}: {taken:.1f} CPU s", file=sys.stderr, flush=True)
     for part in parts:
@@ -107,17 +129,32 @@ def run(paper: str, title: str, parts: Sequence[Part], setting: Setting, output:
 
 def _said(setting: Setting) -> dict[str, object]:
     """Where a folder lies says nothing about what is in it."""
-    return {**asdict(setting), "data": setting.data is not None}
+    said = {**asdict(setting), "data": setting.data is not None}
+    del said["done"]
+    return said if setting.only else {name: value for name, value in said.items() if name != "only"}
+
+
+def _begun(half: Path) -> tuple[list[str], list[Row]]:
+    """What a run that was stopped in the middle of a part had done with, and its rows about that."""
+    if not half.exists():
+        return [], []
+    kept = json.loads(half.read_text(encoding="utf-8"))
+    return kept["done"], [Row(**row) for row in kept["rows"]]
 
 
 def _write(path: Path, rows: Sequence[Row]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)
+    _put(path, text.getvalue())
+
+
+def _put(path: Path, text: str) -> None:
     """The whole file or none of it."""
-    half = path.with_suffix(".part")
-    with half.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
-    os.replace(half, path)
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
 
 
 def _read(path: Path) -> list[Row]:
@@ -135,10 +172,9 @@ def _plot(axes: Axes, path: Path) -> None:
 def _page(paper: str, title: str, parts: Sequence[Part], folder: Path, setting: Setting) -> str:
     tables = "tables and networks of the folder, invented where it has none" if setting.data else "all is invented"
     lines = [f"# {title}, reproduced", ""]
-    lines += [f"`python benchmarks/reproduce.py {paper}{' --data FOLDER' if setting.data else ''}"]
-    lines[-1] += (
-        f"{' --quick' if setting.quick else ''}`: {tables}; {setting.drawn:,} rows a table, seed {setting.seed}."
-    )
+    asked = f"reproduce.py {paper}{' --data FOLDER' if setting.data else ''}{' --quick' if setting.quick else ''}"
+    asked += f" --only {' '.join(setting.only)}" if setting.only else ""
+    lines += [f"`python benchmarks/{asked}`: {tables}; {setting.drawn:,} rows a table, seed {setting.seed}."]
     lines += ["", "| part | agree | differ | nothing to compare with |", "| --- | ---: | ---: | ---: |"]
     read = [(part, _read(folder / f"{part.name}.csv")) for part in parts]
     for part, rows in read:

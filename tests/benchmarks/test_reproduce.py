@@ -113,6 +113,32 @@ def test_a_run_goes_on_after_the_last_whole_part_and_refuses_other_settings(repr
         results.run("paper", "Paper", [], results.Setting(quick=True, seed=1), tmp_path)
 
 
+def test_a_run_goes_on_within_a_part_after_the_last_network(reproducing: Any, tmp_path: Path) -> None:
+    results, made = of(reproducing, "results"), []
+
+    def rows(setting: Any) -> Iterator[Any]:
+        for name in ("one", "two", "three"):
+            if name in setting.done:
+                continue
+            made.append(name)
+            yield results.Row(what=f"{name}: a", ours="1")
+            if made == ["one", "two"]:
+                raise KeyboardInterrupt
+            yield results.Row(what=f"{name}: b", ours="2")
+            yield results.Done(name)
+
+    part, setting = results.Part(name="part", title="Part", note="", rows=rows), results.Setting(quick=True)
+    with pytest.raises(KeyboardInterrupt):
+        results.run("paper", "Paper", [part], setting, tmp_path)
+    results.run("paper", "Paper", [part], setting, tmp_path)
+    assert made == ["one", "two", "two", "three"]
+    with (tmp_path / "paper" / "part.csv").open(encoding="utf-8") as file:
+        assert [row["what"] for row in csv.DictReader(file)] == [
+            f"{name}: {letter}" for name in ("one", "two", "three") for letter in "ab"
+        ]
+    assert {path.name for path in (tmp_path / "paper").iterdir()} == {"part.csv", "setting.json", "README.md"}
+
+
 def test_figures_are_drawn_from_the_rows_where_matplotlib_is(
     reproducing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
