@@ -12,7 +12,7 @@ Two questions ask about another distribution than the population's own, and each
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -40,6 +40,7 @@ __all__ = [
     "single_events",
     "subject_of",
     "uniform_on",
+    "uniform_over",
     "weighed_by",
     "with_baseline",
     "without_idle",
@@ -48,6 +49,8 @@ __all__ = [
 
 #: A copied column with more values is one range.
 _LISTED = 512
+#: And one of everybody whose numbers are added up: only sums of single values are exact.
+_ADDED = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,16 +179,26 @@ def _edged(factor: Factor, at: Mapping[int, int | None], allowed: frozenset[tupl
     )
 
 
-def uniform_on(attribute: Attribute) -> tuple[tuple[Cell, ...], Row]:
-    """The uniform distribution over the declared values of an attribute, with its cells."""
+def uniform_on(attribute: Attribute, most: int = _LISTED) -> tuple[tuple[Cell, ...], Row]:
+    """The uniform distribution over the declared values of an attribute, with its cells: a value each, if not more."""
     values = attribute.values
-    if values is not None and len(values) <= _LISTED:
+    if values is not None and len(values) <= most:
         cells = tuple(Cell(low=Fraction(value), high=Fraction(value)) for value in values)
         return cells, (Fraction(1, len(cells)),) * len(cells)
     low, high = attribute.bounds
     if low is None or high is None:
         raise ValueError(f"nothing is uniform on all of `{attribute.name}`, which has no end")
     return (Cell(low=low, high=high, inside=Inside.UNIFORM),), (Fraction(1),)
+
+
+def uniform_over(attributes: Sequence[Attribute], added: Container[int] = ()) -> Network:
+    """All individuals of a domain, each as frequent as all others; ValueError where there is no end to some values.
+
+    ``added`` are columns whose numbers are terms of a sum.
+    """
+    drawn = [uniform_on(each, _ADDED if at in added else _LISTED) for at, each in enumerate(attributes)]
+    factors = tuple(Factor(column=at, parents=(), rows={(): row}) for at, (_, row) in enumerate(drawn))
+    return Network(name="domain", columns=tuple(attributes), cells=tuple(cells for cells, _ in drawn), factors=factors)
 
 
 def weighed_by(model: Model) -> set[int]:

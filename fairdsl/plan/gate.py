@@ -29,7 +29,7 @@ def turned_away(registered: Registered, problem: Problem) -> Refusal | None:
             (About.ROWS, _)
             | (About.PAIRS | About.BOTH, Pair() | PairUnder() | Individually() | WorstPair() | Demanded())
             | (About.GROUPS | About.MASSES | About.BOTH, GroupMetric())
-            | (About.MASSES, PairUnder() | Individually())
+            | (About.MASSES, PairUnder() | Individually() | Demanded())
         ):
             return None
     return Refusal(why=f"it answers {registered.about.value}", other=True)

@@ -137,9 +137,10 @@ def ask_each(found: Case, folder: Path) -> Iterator[tuple[str, Verdict | None]]:
             yield name, verdict
     shares_agree(found, share := ask(ENGINE["enumerate"], demands[1]))
     yield "enumerate, share", share
-    if (share := ask(ENGINE["smt"], demands[1], 5.0)) is not None:
-        shares_agree(found, share)
-        yield "smt, share", share
+    for name, engine in (("smt", ENGINE["smt"]), ("rates", BACKENDS["rates"].procedure())):
+        if (share := ask(engine, demands[1], 5.0)) is not None:
+            shares_agree(found, share)
+            yield f"{name}, share", share
 
 
 def people_in(random: Random, folder: Path) -> list[Person]:
@@ -205,6 +206,11 @@ def laws_agree(
     assert isinstance(verdict, Shares), spec
     assert verdict.certified <= right <= 1 - verdict.falsified, (right, verdict, spec)
     assert verdict.undecided == 0 or curved(found), spec
+    if (by_rates := ask(BACKENDS["rates"].procedure(), demands[0])) is not None:
+        assert isinstance(by_rates, Shares), spec
+        assert by_rates.certified == right == 1 - by_rates.falsified, (right, by_rates, spec)
+        assert by_rates.of_domain in (None, verdict.of_domain), spec
+        yield "rates, law", by_rates
     drawn = ask(BACKENDS["sampling"].procedure(), demands[1])
     if len(found.names) > 2:  # a unit that is drawn is one of one or two
         assert drawn is None, spec

@@ -9,9 +9,11 @@ from random import Random
 
 import pytest
 
+from fairdsl.plan.registry import BACKENDS
 from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Violated
+from tests.agreement.engines import ask
 from tests.demands.files import KINDS
-from tests.demands.held import ask_each, drawn, laws_agree, people_in, rows_agree, rows_refuse
+from tests.demands.held import ask_each, demands_of, drawn, laws_agree, people_in, rows_agree, rows_refuse
 from tests.demands.naive import Said, law
 
 #: Of so many demands about models of a kind, how many an engine decides at least; others say nothing, or it refuses.
@@ -93,3 +95,23 @@ def test_shares_under_distributions_agree_with_the_definition(kind: str, tmp_pat
         seen.update(type(said) for _, said in laws_agree(found, *law(random), tmp_path))
     assert seen[Shares] >= COUNT // 4, seen
     assert seen[Estimated] >= COUNT // 4, seen
+
+
+@pytest.mark.parametrize("kind", ["formula", "network", "trees"])
+def test_rates_agree_about_one(kind: str, tmp_path: Path) -> None:
+    random, rates = Random(61), BACKENDS["rates"].procedure()
+    seen: Counter[str] = Counter()
+    for _ in range(COUNT):
+        found = drawn(random, kind, tmp_path, alone=1)
+        said, chance = law(random)
+        share = f"share({found.demand.text}) >= 50%"
+        for counted, under in (("domain", ""), ("law", "people")):
+            demands = demands_of(found.spec(share, under=under, law=said if under else ""), tmp_path)
+            verdict = ask(rates, demands[0]) if demands else None
+            right = found.share_under(chance) if under else found.share()
+            seen[counted] += isinstance(verdict, Shares)
+            if isinstance(verdict, Shares):
+                assert verdict.certified == right == 1 - verdict.falsified, found.spec(share)
+            else:
+                assert verdict is None or (isinstance(verdict, Vacuous) and right is None)
+    assert min(seen["domain"], seen["law"]) >= 1, seen

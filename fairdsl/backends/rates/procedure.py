@@ -33,12 +33,14 @@ from fairdsl.backends.rates.arithmetic import TangledError
 from fairdsl.backends.rates.diagram import OpenError
 from fairdsl.backends.rates.enclosing import BACKEND, Asked, nothing
 from fairdsl.backends.rates.engine import LAST, TooManyError
+from fairdsl.backends.rates.formulas import Formula
 from fairdsl.backends.rates.gate import refusal_of
 from fairdsl.backends.rates.joints import Joints, joints_of, set_to
 from fairdsl.backends.rates.linear.task import OutOfTimeError
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.shares import answering_share, refusal_of_share
 from fairdsl.clock import Deadline, now, until
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import ByHighest, DecisionRule
 from fairdsl.ir.problem import Problem
@@ -148,6 +150,7 @@ class Rates:
         questions=(
             "metrics of groups: across, under, among, for each, label, excluding, privileged, influence, allow",
             "shares of people under a distribution: same decision, of any or each attribute, where, among",
+            "shares of individuals about whom a formula is true, over decisions or a score compared with one number",
         ),
         quantities=("every metric of groups",),
         models=(
@@ -162,6 +165,7 @@ class Rates:
 
     def __init__(self) -> None:
         self._known: tuple[tuple[object, ...], Joints | Refusal] | None = None
+        self._formula: tuple[Problem, Formula | Refusal] | None = None
 
     def _joints(self, problem: Problem) -> Joints | Refusal:
         """How the problem's joints are computed, with the states that were counted; whatever its threshold is."""
@@ -172,8 +176,17 @@ class Rates:
         assert self._known is not None, "set above"
         return self._known[1]
 
+    def _of_formula(self, problem: Problem) -> Formula | Refusal:
+        """The rates that a share of a formula is made of, with the states that were counted."""
+        if self._formula is None or self._formula[0] is not problem:
+            self._formula = problem, Formula.of(problem)
+        return self._formula[1]
+
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What a little work counts is counted, and kept for the answer."""
+        if isinstance(problem.question, Demanded):
+            found = self._of_formula(problem)
+            return found if isinstance(found, Refusal) else found.offer
         if not isinstance(problem.question, GroupMetric):
             method = "probability-bound branch and bound: of people who are decided alike whatever differs"
             return refusal_of_share(problem) or Offer(method=method, decides=True)
@@ -195,6 +208,11 @@ class Rates:
         """The same by budgets: boxes that are weighed stay so."""
         if isinstance(problem.question, PairUnder | Individually):
             return (yield from answering_share(problem, facts, budget, observer))
+        if isinstance(problem.question, Demanded):
+            formula = self._of_formula(problem)
+            if isinstance(formula, Refusal):
+                raise ValueError("rates were asked for of a question that is refused")
+            return (yield from formula.answering(facts, budget, observer))
         began = now()
         found = yield from self._exactly(problem, facts, budget, observer)
         if not isinstance(found, Value) or problem.model.deployed is None:

@@ -25,14 +25,14 @@ from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Or, Relation, Variable, conjoin
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Layer, Model
-from fairdsl.ir.population import Factor, Network, Normal
+from fairdsl.ir.population import Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Individually, PairUnder, Quantity, SameDecision
 from fairdsl.metrics.alike import Assignment, Fairly, Together, together
 from fairdsl.metrics.estimated import sampled_share
 from fairdsl.metrics.joint import Bounds, Key
 from fairdsl.metrics.sampling import USUAL
-from fairdsl.metrics.subject import Subject, looked_at, single_events, uniform_on, without_idle
+from fairdsl.metrics.subject import Subject, looked_at, single_events, uniform_over, without_idle
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous
 
 __all__ = ["answering_share", "refusal_of_share", "shares_of"]
@@ -272,12 +272,9 @@ def _of_domain(problem: Problem) -> _Share | None:
     if any(each.present is not None for each in attributes):
         return None
     try:
-        drawn = [uniform_on(each) for each in attributes]
+        return _Share(problem, uniform_over(attributes))
     except ValueError:  # there is no end to the values
         return None
-    factors = tuple(Factor(column=at, parents=(), rows={(): row}) for at, (_, row) in enumerate(drawn))
-    cells = tuple(cells for cells, _ in drawn)
-    return _Share(problem, Network(name="domain", columns=attributes, cells=cells, factors=factors))
 
 
 def _summed(by_key: Mapping[Key, Bounds]) -> Bounds:
