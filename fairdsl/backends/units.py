@@ -210,6 +210,11 @@ class Units:
         return {Who.A: first.astype(np.int64), Who.B: second.astype(np.int64)}
 
     @property
+    def tuples_each(self) -> int:
+        """How many tuples there are over one unit, compared or not."""
+        return len(next(iter(self._tuples.values())))
+
+    @property
     def _either_way(self) -> bool:
         """Whether two people are compared alike in either order."""
         return self._same and self._pair.pair_target == TRUE

@@ -123,7 +123,7 @@ class _Search:
         self._problem, self._units = problem, Units(problem)
         units = self._units
         self._examples = Examples(problem, units, seed)
-        self._listing = OneByOne(self._examples.judge, units.asked, units.force, units.each, units.free, units.roles)
+        self._listing = OneByOne(problem, units.own)
         self._heap, self._order = list[tuple[Fraction, int, _Box]](), count()
         self._amounts, self._whole = _Amounts(), Fraction(0)
         self.bounded = self._listed = 0
@@ -274,10 +274,10 @@ class _Search:
 
     def _gone_through(self, box: _Box) -> bool:
         """Whether the box has few tuples, and its units were decided one by one."""
-        tuples = self._listing.tuples(box.sets, self._units.others)
+        tuples = self._listing.tuples(box.sets)
         if tuples is None or tuples > FEW:
             return False
-        found, amounts = self._listing.counts(box.sets, self._units.others), self._amounts
+        found, amounts = self._listing.counts(box.sets), self._amounts
         amounts.fair, amounts.unfair = amounts.fair + found.fair, amounts.unfair + found.unfair
         amounts.vacuous, amounts.absent = amounts.vacuous + found.vacuous, amounts.absent + found.absent
         self._listed += tuples
