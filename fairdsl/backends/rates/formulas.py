@@ -93,7 +93,9 @@ class _Sources:
 class Formula:
     """The share of those whom a formula is true of, of a problem that :meth:`of` lets pass."""
 
-    def __init__(self, problem: Problem, joints: list[Joints], fair: list[_Mass], asked: list[_Mass], whole: _Mass):
+    def __init__(
+        self, problem: Problem, joints: list[Joints], fair: list[_Mass], asked: list[_Mass], whole: list[_Mass]
+    ):
         self._problem, self.joints = problem, joints
         self._fair, self._asked, self._whole = fair, asked, whole
 
@@ -128,7 +130,7 @@ class Formula:
         sources = _Sources(len(model.outcomes))
         premises = {at: conjoin(asked.pair.target, given) for at, (given, _) in conditions.items()}
         fair = sources.masses({at: conjoin(premises[at], formula) for at, (_, formula) in conditions.items()})
-        everybody = sources.masses(dict.fromkeys(conditions, asked.pair.target))[0]
+        everybody = sources.masses(dict.fromkeys(conditions, asked.pair.target))
         in_question = sources.masses(premises)
         joints = []
         for outcomes, condition in sources.known:
@@ -222,9 +224,8 @@ class Formula:
         (fair, at_most), (least, asked) = summed(self._fair), summed(self._asked)
         unfair = max(_ZERO, least - at_most)
         undecided = max(_ZERO, asked - fair - unfair)
-        return Known(
-            fair=fair, unfair=unfair, undecided=undecided, vacuous=max(_ZERO, summed([self._whole])[0] - asked)
-        )
+        vacuous = max(_ZERO, summed(self._whole)[0] - asked)
+        return Known(fair=fair, unfair=unfair, undecided=undecided, vacuous=vacuous)
 
 
 def _everybody(problem: Problem) -> Network:
