@@ -128,9 +128,8 @@ class Units:
         pair = asked.pair
         self._asked, self._pair, self._sets, self._model = asked, pair, sets, problem.model
         self._wanted = conjoin(problem.domain.where, pair.target)
-        one_sided = asked.one_sided is not None and pair.one_sided is not None
         #: What the individual of a unit meets, or somebody over it.
-        self.counted = conjoin(problem.domain.where, pair.unit_target) if one_sided else self._wanted
+        self.counted = conjoin(problem.domain.where, asked.unit_target)
         self._individuals = asked.of_individuals
         #: How many attributes a unit's individual has.
         self.width = len(problem.domain.attributes)

@@ -168,6 +168,11 @@ class Demanded:
         named = {who for part in parts for variable in variables(part) for who in self._named_by(variable)}
         return named.pop() if len(named) == 1 and Who.EACH not in named else None
 
+    @property
+    def unit_target(self) -> Predicate:
+        """What a unit's individual has to meet, beside the domain: also what is asked of the one that it is."""
+        return self.pair.target if self.one_sided is None else self.pair.unit_target
+
     def _named_by(self, variable: Variable) -> Iterator[Who]:
         """Whose number it is: of an ``abs`` stands in its form whose."""
         term = self.term(variable)

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from fairdsl.backends.contract import Facts, Refusal
+from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.smt import Smt, shares
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Shares, Vacuous
@@ -105,3 +106,34 @@ def test_bounds_hold_what_is_counted(
             assert right is not None or found.undecided, case.spec(case.demand.text)
         said["decided" if isinstance(found, Vacuous) or not found.undecided else "open"] += 1
     assert said["decided"], said
+
+
+BOTH_NAMED = """\
+domain P {
+  x : integer 0 .. 2
+  y : integer 0 .. 3
+  sex : category { f, m }
+}
+protected sex
+model m : P -> { no < yes }
+  score = x - 2 * y + 2 * (sex = m) + 1
+  yes when score > 0
+property p {
+  compare a, b : P
+  differ in sex
+  within 1 in y
+  among a.sex = f
+  among a.x + score(a) > 2 * abs(a.y - b.y) - 4
+  require share(m(b) = yes) >= 50%
+}
+"""
+
+
+def test_the_unit_is_either_of_two_whom_a_premise_names(tmp_path: Path) -> None:
+    (problem,) = demands_of(BOTH_NAMED, tmp_path)
+    shares = [ask(engine, problem) for engine in (Enumerate(), Smt())]
+    assert all(isinstance(found, Shares) for found in shares)
+    counted, bounded = (
+        (found.certified, found.falsified, found.total) for found in shares if isinstance(found, Shares)
+    )
+    assert counted == bounded

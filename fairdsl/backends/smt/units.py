@@ -39,7 +39,7 @@ class Units:
         self.free = tuple(at for at, shared in enumerate(self.shared) if not shared)
         self.own = tuple(at for at in range(self.count) if asked.of_individuals or self.shared[at])
         self.roles = self._roles()
-        own = pair.unit_target if asked.of_individuals and not asked.alone else pair.target
+        own = asked.unit_target
         self.start, self.others = narrow(problem.domain, own), narrow(problem.domain, pair.target)
         #: Who is asked about as a unit's individual.
         self.each = conjoin(problem.domain.where, own)
