@@ -40,18 +40,29 @@ __all__ = ["Counts", "least_difference", "least_quotient"]
 
 #: More than the relative error of any probability here, and than the error of any limit that orders samples.
 _MARGIN, _TIE = 1e-6, 1e-9
-#: Cells of q, and halvings of where the bound may lie: until that is known to a part of its distance from the estimate.
-_CELLS, _HALVINGS, _PRECISE = 128, 60, 1e-3
+#: Parts of q, of each part that matters, and so on; halvings of where the bound may lie, until that is known to a part
+#: of its distance from the estimate.
+_PARTS, _LEVELS, _HALVINGS, _PRECISE = 8, 3, 60, 1e-3
 #: The part of the tail with which q is missed.
-_BESIDE = 0.02
+_BESIDE = 0.004
 #: Probabilities that are told from 0 and 1.
 _NEVER, _EPSILON = 1e-300, 2.0**-53
 
 _Booleans = NDArray[np.bool_]
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
-#: The p at which a number of p and q has a value, for each of several q.
-_Reach = Callable[[float, _Floats], _Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number ``of`` p and q, and the p that ``reach`` a value of it with several q."""
+
+    of: Callable[[_Floats, _Floats], _Floats]
+    reach: Callable[[float, _Floats], _Floats]
+
+
+_DIFFERENCE = _Number(of=lambda p, q: p - q, reach=lambda v, q: v + q)
+_QUOTIENT = _Number(of=lambda p, q: p / np.maximum(q, _NEVER), reach=lambda v, q: v * q)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,7 @@ def least_difference(one: Counts, other: Counts, tail: float) -> Fraction:
     order = _Order(one.trials, other.trials, tail, weight=1.0)
     limit = order.limit(np.array([one.hits]), np.array([other.hits]))
     region, q = _asked(order, other, float(limit[0]))
-    found = _infimum(region, q, lambda v, b: v + b, -1.0, one.frequency - other.frequency)
+    found = _infimum(region, q, _DIFFERENCE, -1.0, one.frequency - other.frequency)
     return max(Fraction(-1), Fraction(found - _TIE))
 
 
@@ -89,7 +100,7 @@ def least_quotient(one: Counts, other: Counts, tail: float) -> Fraction:
     order = _Order(one.trials, other.trials, tail, weight=_root(one, other, tail))
     region, q = _asked(order, other, 0.0)
     estimate = one.frequency / max(other.frequency, 1 / other.trials)
-    return max(Fraction(0), Fraction(_infimum(region, q, lambda v, b: v * b, 0.0, estimate) * (1 - _TIE)))
+    return max(Fraction(0), Fraction(_infimum(region, q, _QUOTIENT, 0.0, estimate) * (1 - _TIE)))
 
 
 def _asked(order: _Order, other: Counts, least: float) -> tuple[_Region, tuple[float, float]]:
@@ -155,25 +166,39 @@ def _wilson(hits: _Ints, trials: int, tail: float) -> tuple[_Floats, _Floats]:
     return np.asarray((middle - spread) / scale), np.asarray((middle + spread) / scale)
 
 
-def _infimum(region: _Region, q: tuple[float, float], reach: _Reach, least: float, estimate: float) -> float:
+def _infimum(region: _Region, q: tuple[float, float], number: _Number, least: float, estimate: float) -> float:
     """The greatest number, or just below, under which A has the tail nowhere; ``least`` is below any."""
     low, high = least, estimate
-    for cells in (_CELLS // 8, _CELLS):
-        edges = np.linspace(*q, cells + 1)
-        starts, ends = edges[:-1], edges[1:]
+    cells = _parted(np.array([q[0]]), np.array([q[1]]))
+    for _ in range(_LEVELS):
+        starts, ends = cells
+        met = high
         for _ in range(_HALVINGS):
             if high - low <= _PRECISE * (estimate - low):
                 break
             middle = (low + high) / 2
-            likely = region.likely(reach(middle, ends), starts)
+            p = number.reach(middle, ends)
+            likely = region.likely(p, starts)
             # Of a smaller number A is less likely: cells below the tail stay there.
             if np.any(likely):
+                # There it has the tail at the cell's first q, with a number that is greater by what the cell costs.
+                met = min(met, float(number.of(np.minimum(p, 1.0), starts)[likely].min()))
                 high, starts, ends = middle, starts[likely], ends[likely]
             else:
                 low = middle
-        # What larger cells cost is less than this.
-        high = low + (estimate - low) / 3
+        high = max(low, met)
+        starts, ends = cells
+        wanted = region.likely(number.reach(high, ends), starts)
+        if not np.any(wanted):
+            return high
+        cells = _parted(starts[wanted], ends[wanted])
     return low
+
+
+def _parted(starts: _Floats, ends: _Floats) -> tuple[_Floats, _Floats]:
+    """Cells in parts."""
+    edges = np.linspace(starts, ends, _PARTS + 1)
+    return edges[:-1].ravel(), edges[1:].ravel()
 
 
 @dataclass(frozen=True, slots=True)
