@@ -30,6 +30,7 @@ from fairdsl.backends.contract import (
 from fairdsl.backends.groups import question_of
 from fairdsl.backends.rates.anytime import refined
 from fairdsl.backends.rates.arithmetic import TangledError
+from fairdsl.backends.rates.deployed_influences import influences_near
 from fairdsl.backends.rates.diagram import OpenError
 from fairdsl.backends.rates.enclosing import BACKEND, Asked, nothing
 from fairdsl.backends.rates.engine import LAST, TooManyError
@@ -42,7 +43,7 @@ from fairdsl.backends.rates.shares import answering_share, refusal_of_share
 from fairdsl.clock import Deadline, now, until
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.model import ByHighest, DecisionRule
+from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Individually, PairUnder
 from fairdsl.metrics.hull import hull_of
@@ -89,8 +90,12 @@ def with_deployed(problem: Problem, exact: Value, spent: float, budget: Budget, 
         return exact
     if _numbers(wide) == _numbers(exact):
         return deployed
-    both = ((Decider.EXACT, exact), (Decider.DEPLOYED, wide))
-    return replace(exact, by_decider=tuple(ByDecider(by=by, low=each.low, high=each.high) for by, each in both))
+    ends = (wide.low, wide.high)
+    if isinstance(about.model.rule, ByThreshold):
+        with until(deadline):
+            ends = influences_near(problem, about.model.rule, replace(budget, deadline=deadline)) or ends
+    both = ((Decider.EXACT, (exact.low, exact.high)), (Decider.DEPLOYED, ends))
+    return replace(exact, by_decider=tuple(ByDecider(by=by, low=low, high=high) for by, (low, high) in both))
 
 
 def _widened(rule: DecisionRule, room: Sequence[Fraction]) -> DecisionRule:
