@@ -13,7 +13,6 @@ said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -117,7 +116,7 @@ def _by_group(joint: Joint, across: int) -> dict[Key, dict[Key, Fraction]]:
     return found
 
 
-def _cells(own: Subject, without: Subject, question: GroupMetric) -> tuple[Sequence[int], Sequence[int]] | None:
+def _cells(own: Subject, without: Subject, question: GroupMetric) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """The columns by which masses are taken under either law; None where these are no cells as they have to be."""
     network, inside = without.network, question.influence
     scopes = [(*factor.parents, factor.column) for factor in own.network.factors]
