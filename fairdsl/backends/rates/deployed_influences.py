@@ -19,10 +19,13 @@ from math import prod
 
 from fairdsl.backends.contract import Budget, Refusal, Silent
 from fairdsl.backends.groups import question_of
+from fairdsl.backends.rates.arithmetic import TangledError
+from fairdsl.backends.rates.diagram import OpenError
 from fairdsl.backends.rates.enclosing import Enclosing
 from fairdsl.backends.rates.engine import TooManyError
 from fairdsl.backends.rates.joints import joints_of
 from fairdsl.backends.rates.linear.task import OutOfTimeError
+from fairdsl.backends.rates.program import LargeError
 from fairdsl.ir.expr import Relation, conjuncts
 from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.model import ByThreshold
@@ -87,7 +90,7 @@ def _masses(problem: Problem, rule: ByThreshold, budget: Budget) -> list[_Shares
     for subject, columns in zip((own, without), cells, strict=True):
         try:
             joint = _exactly(joints.enclosing(replace(subject, keys=own.keys + columns), budget, Silent()))
-        except (OutOfTimeError, TooManyError):
+        except (OpenError, TangledError, LargeError, TooManyError, OutOfTimeError):
             return None
         if joint is None:
             return None
