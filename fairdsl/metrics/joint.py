@@ -71,6 +71,21 @@ class Bounds(Enclosure):
         """Whether it is known."""
         return self.low == self.high
 
+    def met(self, other: Bounds) -> Bounds:
+        """What two enclosures of one probability say together."""
+        return Bounds(low=max(self.low, other.low), high=min(self.high, other.high))
+
+    def within(self, whole: Bounds) -> Bounds:
+        """The same of a part of something, which is at most the whole."""
+        if self.high <= whole.high:
+            return self
+        return Bounds(low=min(self.low, whole.high), high=whole.high)
+
+    def without(self, part: Bounds) -> Bounds:
+        """What is left of it without a part."""
+        nothing = Fraction(0)
+        return Bounds(low=max(nothing, self.low - part.high), high=max(nothing, self.high - part.low))
+
 
 #: A probability of exactly 0: what a key has that no mapping lists.
 NOTHING = Bounds(low=Fraction(0), high=Fraction(0))
@@ -152,6 +167,14 @@ class Joint:
     #: Of a mean among people who were drawn, their scores.
     scored: Mapping[Key, Scored] = field(default_factory=dict)
     drawn: bool = False
+
+    def met(self, other: Joint) -> Joint:
+        """What two joints of the same keys say together."""
+        return replace(
+            self,
+            favourable={key: bounds.met(other.favourable[key]) for key, bounds in self.favourable.items()},
+            total={key: bounds.met(other.total[key]) for key, bounds in self.total.items()},
+        )
 
 
 def of_any(joints: Sequence[Joint]) -> Joint:

@@ -18,7 +18,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED
 from fairdsl.metrics.alike import Assignment
 from fairdsl.metrics.hull import hull_of
-from fairdsl.metrics.joint import Bounds, Joint, Key
+from fairdsl.metrics.joint import Joint, Key
 from fairdsl.metrics.subject import Subject
 from fairdsl.metrics.value import decided, most_favoured_groups, value_of
 from fairdsl.replay import rows_counted
@@ -91,10 +91,7 @@ class Narrowing:
         if self._heavy is not None:
             other = self._heavy.joint()
             self._ahead = _open(joint) < _open(other)
-            joint = Joint(
-                favourable={key: _both(bounds, other.favourable[key]) for key, bounds in joint.favourable.items()},
-                total={key: _both(bounds, other.total[key]) for key, bounds in joint.total.items()},
-            )
+            joint = joint.met(other)
         return with_unknown(joint, self._subject)
 
     @property
@@ -105,10 +102,6 @@ class Narrowing:
 
 def _open(joint: Joint) -> float:
     return float(sum(bounds.high - bounds.low for bounds in joint.favourable.values()))
-
-
-def _both(one: Bounds, other: Bounds) -> Bounds:
-    return Bounds(low=max(one.low, other.low), high=min(one.high, other.high))
 
 
 # --------------------------------------------------------------------------------------------------

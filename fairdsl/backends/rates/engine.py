@@ -143,22 +143,9 @@ def _joint(subject: Subject, asked: Asked, total: Sequence[Bounds], event: Seque
     """The joint of masses of a condition and of an event, in the order of the keys' cells."""
     network = subject.network
     names = list(product(*([key_of(cell) for cell in network.cells[key]] for key in subject.keys)))
-    rest = _less if asked.complement else _within
-    met = [rest(whole, part) for whole, part in zip(total, event, strict=True)]
+    pairs = zip(total, event, strict=True)
+    met = [whole.without(part) if asked.complement else part.within(whole) for whole, part in pairs]
     return Joint(favourable=ByKey(names, met), total=ByKey(names, total))
-
-
-def _less(whole: Bounds, part: Bounds) -> Bounds:
-    """The rest of a mass."""
-    low = max(0 * whole.low, whole.low - part.high)
-    return Bounds(low=low, high=max(low, whole.high - part.low))
-
-
-def _within(whole: Bounds, part: Bounds) -> Bounds:
-    """A part of a mass, which is at most that."""
-    if part.high <= whole.high:
-        return part
-    return Bounds(low=min(part.low, whole.high), high=whole.high)
 
 
 class Ways:

@@ -282,7 +282,7 @@ class Inquiry:
                 if extreme is not None and extreme in inside:
                     key = self.key(extreme)
                     alone, _ = self._at(formulas, extreme, masses[extreme])
-                    favourable[key] = _both(favourable[key], alone)
+                    favourable[key] = favourable[key].met(alone)
                     self.found.append((kind, key))
         return Joint(favourable=favourable, total=total)
 
@@ -365,8 +365,3 @@ class Inquiry:
             for cells in zip(*(table.numbers == 0).nonzero(), strict=True):
                 yield {places[key]: int(cell) for key, cell in zip(table.columns, cells, strict=True)}
         yield from self._excluded.groups()
-
-
-def _both(one: Bounds, other: Bounds) -> Bounds:
-    """What two enclosures of one number say together."""
-    return Bounds(low=max(one.low, other.low), high=min(one.high, other.high))

@@ -209,7 +209,8 @@ class Refinement:
             work = _Work(task, self._event, self._keys, level, self._budget)
             finished = False
             for found, arithmetic, final in work.attempts():
-                self.joint, self.exact = _met(self.joint, found), arithmetic is Arithmetic.EXACT
+                self.joint = found if self.joint is None else found.met(self.joint)
+                self.exact = arithmetic is Arithmetic.EXACT
                 finished = final and not task.divided
                 yield self.joint
             if finished:
@@ -366,20 +367,3 @@ class _Work:
             least, most = sums.get(key, (_ZERO, _ZERO))
             sums[key] = (least + low[cells][0], most + high[cells][1])
         return {key: Bounds(low=min(_ONE, least), high=min(_ONE, most)) for key, (least, most) in sums.items()}
-
-
-def _met(before: Joint | None, found: Joint) -> Joint:
-    """The intersection of two enclosures that both hold."""
-    if before is None:
-        return found
-    return Joint(
-        favourable=_intersected(before.favourable, found.favourable),
-        total=_intersected(before.total, found.total),
-    )
-
-
-def _intersected(one: Mapping[Key, Bounds], other: Mapping[Key, Bounds]) -> dict[Key, Bounds]:
-    return {
-        key: Bounds(low=max(bounds.low, one[key].low), high=min(bounds.high, one[key].high))
-        for key, bounds in other.items()
-    }

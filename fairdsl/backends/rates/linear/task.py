@@ -353,11 +353,11 @@ def joint_with(event: Event, total: Mapping[Key, Bounds], reaching: Reaching) ->
             found = _equal(event, total, reaching)
         case Relation.NE:
             equal = _equal(event, total, reaching)
-            found = {key: _less(whole, equal[key]) for key, whole in total.items()}
+            found = {key: whole.without(equal[key]) for key, whole in total.items()}
         case _:
             found = _above(event, event.relation is Relation.GT, reaching)
     if any(bounds.high > total[key].high for key, bounds in found.items()):
-        found = {key: _clipped(bounds, total[key]) for key, bounds in found.items()}
+        found = {key: bounds.within(total[key]) for key, bounds in found.items()}
     return Joint(favourable=found, total=total)
 
 
@@ -366,7 +366,7 @@ def _equal(event: Event, total: Mapping[Key, Bounds], reaching: Reaching) -> Map
     if event.low != event.high:
         return {key: Bounds.exactly(_ZERO) for key in total}  # no score is irrational
     above, least = _above(event, True, reaching), _above(event, False, reaching)
-    return {key: _less(least[key], above[key]) for key in least}
+    return {key: least[key].without(above[key]) for key in least}
 
 
 def _above(event: Event, strict: bool, reaching: Reaching) -> Mapping[Key, Bounds]:
@@ -376,15 +376,3 @@ def _above(event: Event, strict: bool, reaching: Reaching) -> Mapping[Key, Bound
     # The threshold lies strictly between: a score that reaches the upper end is above it, and one above it is
     # above the lower end.
     return reaching(Goal(needed=event.high, strict=False), Goal(needed=event.low, strict=True))
-
-
-def _clipped(part: Bounds, whole: Bounds) -> Bounds:
-    """A part is at most the whole."""
-    high = min(part.high, whole.high)
-    return Bounds(low=min(part.low, high), high=high)
-
-
-def _less(whole: Bounds, part: Bounds) -> Bounds:
-    """What is left of the whole without a part of it."""
-    high = max(_ZERO, whole.high - part.low)
-    return Bounds(low=min(high, max(_ZERO, whole.low - part.high)), high=high)
