@@ -109,14 +109,8 @@ class Predicates:
     def parts(self, predicate: Predicate, truth: bool = True) -> Parts:
         """What holds together iff the predicate has this truth, one set of places a column."""
         found = Parts()
-        stack = [(predicate, truth)]
-        while stack:
-            each, wanted = stack.pop()
-            if isinstance(each, Not):
-                stack.append((each.part, not wanted))
-            elif isinstance(each, And if wanted else Or):
-                stack.extend((part, wanted) for part in reversed(each.parts))
-            elif (single := self.single(each)) is not None:
+        for each, wanted in _taken_apart(predicate, truth):
+            if (single := self.single(each)) is not None:
                 column, places = single
                 everywhere = self.columns[column].everywhere
                 here = places if wanted else everywhere ^ places
@@ -151,14 +145,8 @@ class Predicates:
 
     def require(self, predicate: Predicate, truth: bool = True) -> None:
         """Demand that the predicate has this truth."""
-        stack = [(predicate, truth)]
-        while stack:
-            each, wanted = stack.pop()
-            if isinstance(each, Not):
-                stack.append((each.part, not wanted))
-            elif isinstance(each, And if wanted else Or):
-                stack.extend((part, wanted) for part in reversed(each.parts))
-            elif isinstance(each, Compare) and self.single(each) is None:
+        for each, wanted in _taken_apart(predicate, truth):
+            if isinstance(each, Compare) and self.single(each) is None:
                 self.gates.require(self.literal(each) if wanted else -self.literal(each))
             else:
                 for clause in self.against(self.parts(each, not wanted)):
@@ -177,6 +165,19 @@ class Predicates:
 def predicate_literal(gates: Gates, predicate: Predicate, columns: Mapping[int, Column]) -> Literal:
     """The literal of one predicate; errors as of :meth:`Predicates.literal`."""
     return Predicates(gates, columns).literal(predicate)
+
+
+def _taken_apart(predicate: Predicate, truth: bool) -> Iterator[tuple[Predicate, bool]]:
+    """Predicates with a truth each that are no conjunctions, and hold together iff this one has its truth."""
+    stack = [(predicate, truth)]
+    while stack:
+        each, wanted = stack.pop()
+        if isinstance(each, Not):
+            stack.append((each.part, not wanted))
+        elif isinstance(each, And if wanted else Or):
+            stack.extend((part, wanted) for part in reversed(each.parts))
+        else:
+            yield each, wanted
 
 
 def _outside(below: Sequence[Literal], places: int) -> Iterator[tuple[Literal, ...]]:
