@@ -1,0 +1,56 @@
+"""docs/comparison.md: each command of its table prints the words beside it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fairdsl.cli.app import cli
+from fairdsl_verify.command import main
+
+ROOT = Path(__file__).parents[2]
+_SHOWN = re.compile(r"`([^`]+)`")
+#: What takes minutes, or a library, and has pages of its own that are run.
+_ELSEWHERE = ("fairdsl guarantee", "fairdsl repair", "fairdsl compare")
+
+
+def rows() -> list[tuple[list[str], str]]:
+    """The commands of a row, and what the last of them prints; a row may be about the command before it."""
+    found: list[tuple[list[str], str]] = []
+    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    for line in text[text.index("## Which question") : text.index("## What they have")].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and cells[0] not in ("question", "---"):
+            commands = found[-1][0] if cells[1] == "the same" else _SHOWN.findall(cells[1])
+            found.append((commands, "".join(_SHOWN.findall(cells[2]))))
+    return [(commands, prints) for commands, prints in found if not commands[-1].startswith(_ELSEWHERE)]
+
+
+def run(command: str) -> str:
+    name, *arguments = shlex.split(command)
+    if name == "fairdsl":
+        return CliRunner().invoke(cli, arguments).output
+    with redirect_stdout(StringIO()) as said:
+        main(arguments)
+    return said.getvalue()
+
+
+@pytest.mark.slow
+def test_every_command_prints_the_words_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    printed: dict[str, str] = {}
+    assert len(rows()) > 14
+    for commands, prints in rows():
+        for command in commands:
+            if command not in printed:
+                printed[command] = run(command)
+        assert prints, commands
+        assert prints in printed[commands[-1]], printed[commands[-1]]
