@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fairdsl.data.samples import Samples
-from fairdsl.diagnostics import Reporter
+from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.ir.domain import Derived
 from fairdsl.ir.model import Model
-from fairdsl.ir.population import Population
+from fairdsl.ir.population import Network, Population
 from fairdsl.ir.question import GroupMetric
 from fairdsl.semantics.checked import CheckedDistribution, CheckedSpec
+from fairdsl.source import Span
 
 __all__ = ["Populations"]
 
@@ -58,9 +59,11 @@ class Populations:
     def grouped(self, name: str, model_name: str, model: Model, question: GroupMetric) -> Population | None:
         """The population with the derived attributes by which the question groups people as columns.
 
-        Raises DiagnosticError where the law does not decide one of them.
+        Raises DiagnosticError where the law does not decide one of them, or has means in place of the groups.
         """
         population, place = self.of(name, model_name, model), question.span
+        if isinstance(population, Network) and place is not None:
+            _check_no_means(population, (*question.across, *question.given_each), place)
         if population is None or not question.derived or place is None:
             return population
         from fairdsl.populations import with_derived
@@ -89,3 +92,14 @@ class Populations:
             cut_by, data = model if needs_model else None, self.data.get(name)
             self._built[key] = build(distribution, cut_by, self.reporter, data=data, samples=self._samples)
         return self._built[key]
+
+
+def _check_no_means(network: Network, columns: Sequence[int], place: Span) -> None:
+    """Check that no group is one of bins that are taken to be the means of their rows: it would have no rows."""
+    from fairdsl.populations.errors import law_does_not_fit
+
+    for attribute in (network.columns[column] for column in columns if column < len(network.columns)):
+        if network.has_means and (attribute.bins or attribute.bins_by is not None):
+            reason = f"groups by its bins, which `{network.name}` takes to be single numbers"
+            help_text = "group by a derived attribute, or remove `set bins = means`"
+            raise DiagnosticError(law_does_not_fit(attribute.name, reason, place, help_text, attribute.span))

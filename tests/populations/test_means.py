@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.cli.app import cli
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Arithmetic
 from tests.drawing import examples
 
@@ -115,3 +116,16 @@ def test_ranges_stay_ranges_without_it(tmp_path: Path) -> None:
     write(tmp_path, ROWS, 'independent from "people.csv"')
     with chdir(tmp_path):
         assert "approximat" not in CliRunner().invoke(cli, ["check", "spec.fair"]).output
+
+
+def test_groups_by_bins_that_are_means_are_refused(tmp_path: Path) -> None:
+    """They would have no rows, and intervals that count nobody."""
+    text = write(tmp_path, ROWS, f"independent {MEANS}")
+    (tmp_path / "spec.fair").write_text(
+        text.replace("protected sex", "protected sex, age").replace("across sex", "across age")
+    )
+    with chdir(tmp_path), pytest.raises(DiagnosticError) as caught:
+        fairdsl.check("spec.fair")
+    assert [(found.code, found.primary and found.primary.text) for found in caught.value.diagnostics] == [
+        ("E0570", "groups by its bins, which `law` takes to be single numbers")
+    ]
