@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.given import onnx_of_model
+from fairdsl.api.given import file_of_model
 from fairdsl.api.paths import AnyPath, Names, names_of
 
 if TYPE_CHECKING:
@@ -33,8 +33,9 @@ def init(
     Args:
         data: path of a CSV or Parquet file; or a DataFrame of pandas or polars, which is written as CSV beside the
             spec, under its name.
-        model: the model's file; or an estimator of scikit-learn, a module of PyTorch or a model of Keras, whose file is
-            written beside the spec. How it reads the columns is found by trying the usual ways against the label.
+        model: the model's file; or an estimator of scikit-learn, a booster, a module of PyTorch or a model of Keras,
+            whose file is written beside the spec. How it reads the columns is found by trying the usual ways against
+            the label.
         label: the column that says what became of people.
         protected: the protected column, or several; by default those that look it, each with its reason.
         output: the file to write; by default the table's name with ``.fair``. A DataFrame needs it.
@@ -102,7 +103,8 @@ def _model(model: Any, output: AnyPath | None, made: list[str]) -> str:
     """The path of the model's file; that of a model in memory is written beside the spec."""
     if isinstance(model, str | PathLike):
         return fspath(model)
-    return _beside(output, ".onnx", onnx_of_model(model, "decide"), made)
+    content, ending = file_of_model(model, "decide")
+    return _beside(output, ending, content, made)
 
 
 def _beside(output: AnyPath | None, ending: str, content: str | bytes, made: list[str]) -> str:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.given.tables import Columns
 
-__all__ = ["Given", "given", "held_against_estimators", "onnx_of_model", "table_path"]
+__all__ = ["Given", "file_of_model", "given", "held_against_estimators", "table_path"]
 
-#: What an ONNX file begins with: the field of its version.
-_ONNX = b"\x08"
+#: What files begin with: ONNX, those of LightGBM and CatBoost, and XGBoost's in binary.
+_ENDINGS = {b"\x08": ".onnx", b"tree": ".txt", b'{"': ".json", b"{\n": ".json", b"{": ".ubj"}
 #: The paths of what is in memory: no file of the user's is called so.
 _SPEC, _MODEL, _ROWS = "<spec>.fair", "<{}>.onnx", "<{}>.csv"
 
@@ -85,18 +85,19 @@ def table_path(table: Any, argument: str, files: dict[str, bytes]) -> str:
     return path
 
 
-def onnx_of_model(model: Any, name: str) -> bytes:
-    """The ONNX file of a model in memory; SpecError (E0682) where there is none."""
+def file_of_model(model: Any, name: str) -> tuple[bytes, str]:
+    """The file of a model in memory, and how its name ends; SpecError (E0682) where there is none."""
     found = Given("", {}, {}, {}, {})
     _add_model(found, name, model)
     content = found.files.get(found.models.get(name, ""), b"")
-    if not content.startswith(_ONNX):
+    ending = next((ending for start, ending in _ENDINGS.items() if content.startswith(start)), None)
+    if ending is None:
         from fairdsl.diagnostics import DiagnosticError
         from fairdsl.given.errors import not_usable
 
-        reason = f"of `{type(model).__name__}` no ONNX file is made"
+        reason = f"of `{type(model).__name__}` no file is made"
         raise DiagnosticError(not_usable("`model`", reason, "save the model to a file, and give its path"))
-    return content
+    return content, ending
 
 
 def _named(things: Mapping[str, Any] | None, argument: str) -> Mapping[str, Any]:
@@ -127,7 +128,8 @@ def _add_model(found: Given, name: str, model: Any) -> None:
     """A path, the bytes of a file, or what a file can be made of; or else a function."""
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.given.errors import not_usable
-    from fairdsl.models.from_estimators import NotExportedError, is_estimator, onnx_of
+    from fairdsl.models.exporting import NotExportedError
+    from fairdsl.models.from_estimators import is_estimator, onnx_of
     from fairdsl.models.from_frameworks import writer_of
     from fairdsl.models.from_sessions import content_of_session, is_session
 

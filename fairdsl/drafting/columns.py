@@ -40,7 +40,7 @@ class Column:
 
     ``type`` is None where it becomes none, and ``why`` says why; else ``why`` says how the type was chosen, and may be
     empty. ``cells`` are the texts without blanks around them, ``numbers`` the numbers that they write where all do;
-    ``gaps`` are the rows without one in a column of numbers that may be missing.
+    ``gaps`` are the rows without one in a column of numbers that may be missing, ``quartiles`` those of its numbers.
     """
 
     header: str
@@ -50,6 +50,7 @@ class Column:
     why: str
     numbers: tuple[Fraction, ...] | None = None
     gaps: int = 0
+    quartiles: tuple[Fraction, ...] = ()
 
     @property
     def values(self) -> list[str]:
@@ -134,7 +135,9 @@ def _with_gaps(column: Column, numbers: Mapping[str, Fraction], gaps: Mapping[st
     if set(gaps) - _LEFT_OUT:
         return replace(column, why=f"{lacking}: leave these cells empty, and write `or missing` behind its type")
     why = f"{lacking}; {found.why}" if found.why else lacking
-    return replace(column, type=found.type, gaps=sum(gaps.values()), why=why)
+    ordered = sorted(known)
+    quartiles = sorted({ordered[len(ordered) * part // 4] for part in (1, 2, 3)} - {ordered[0]})
+    return replace(column, type=found.type, gaps=sum(gaps.values()), quartiles=tuple(quartiles), why=why)
 
 
 def _named(column: Column, counted: Counter[str]) -> Column:

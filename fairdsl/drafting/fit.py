@@ -41,6 +41,8 @@ Scale = tuple[Callable[[Column], str], str]
 _MISREAD = frozenset({"W0702", "W0704"})
 #: What is said of a clause that asks for another output than the file has: of a way nothing.
 _NO_SUCH_OUTPUT = "E0511"
+#: A file of which nothing is read, in whatever way it is fed.
+_NOT_READ = "E0520"
 #: Rows on which ways are compared, from all over the table.
 _ROWS = 4_000
 #: A way by which the model agrees with the label no more often than this above the commoner one is not confirmed.
@@ -127,7 +129,7 @@ def fitted(model: str, bench: Bench) -> Fit:
         _of_fewer(bench, _SCALES[:1]),
         _of_fewer(bench, _SCALES[1:] if labelled else ()),
     ):
-        fitting = [way for way in ways if width in (None, way.width)]
+        fitting = [way for way in ways if width in (None, way.width)][: 1 if len(inputs) > 1 else None]
         if not labelled:  # which column the model does not read, nothing says; the label mostly stands last
             last = [way for way in fitting if way.without == (bench.columns[-1].name,)]
             fitting = (last if any(way.without for way in fitting) else fitting)[:1]
@@ -136,11 +138,13 @@ def fitted(model: str, bench: Bench) -> Fit:
             try:
                 found.append(_tried(way, bench, found, tried))
             except DiagnosticError as problem:
+                if problem.diagnostics[0].code == _NOT_READ:
+                    raise
                 first = first or problem
             if found and found[-1].by_name:
                 return replace(found[-1], why=_why(found[-1], (), bench))
-        if found and (not labelled or any(bench.confirmed(fit) for fit in found)):
-            break
+        if len(inputs) > 1 or (found and (not labelled or any(bench.confirmed(fit) for fit in found))):
+            break  # a file with an input a column takes them by name or not at all
     if not found:
         raise first or _wrong_width(bench, width, tried)
     best, *others = sorted(found, key=lambda fit: -(fit.agreement or 0.0))
@@ -233,13 +237,17 @@ def _as_it_is(column: Column) -> str:
 
 
 def _standardised(column: Column) -> str:
-    """As scikit-learn's StandardScaler: mean 0 and variance 1 over the rows."""
+    """As scikit-learn's StandardScaler: mean 0 and variance 1 over the rows; what may be missing is not scaled."""
+    if column.gaps:
+        return column.name
     numbers = _floats(column)
     return _scaled(column, float(numbers.mean()), float(numbers.std()))
 
 
 def _to_unit(column: Column) -> str:
-    """As scikit-learn's MinMaxScaler: the least is 0 and the greatest 1."""
+    """As scikit-learn's MinMaxScaler: the least is 0 and the greatest 1; what may be missing is not scaled."""
+    if column.gaps:
+        return column.name
     numbers = _floats(column)
     return _scaled(column, float(numbers.min()), float(numbers.max() - numbers.min()))
 

@@ -18,7 +18,7 @@ from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.drafting import errors
 from fairdsl.drafting.columns import Column, columns_of, known_columns
 from fairdsl.drafting.fit import Bench, Fit, fitted
-from fairdsl.drafting.label import label_of, named_column
+from fairdsl.drafting.label import Label, label_of, named_column
 from fairdsl.drafting.protected import proposed
 from fairdsl.drafting.relations import rules_obeyed
 from fairdsl.drafting.text import Parts, domain_text, spec_text
@@ -137,8 +137,26 @@ def _parts(
     protected: Sequence[str],
 ) -> Parts:
     named = None if label is None else label_of(_without_gaps(named_column(label, columns), columns))
-    if model is not None:  # how it reads what is missing, nobody has said
-        columns = [_filled(column) for column in columns]
+    if model is not None and any(column.gaps for column in columns):
+        try:
+            return _laid_out(data, path, rows, columns, model, named, protected)
+        except DiagnosticError as problem:  # it reads no gaps, it may be
+            try:
+                return _laid_out(data, path, rows, [_filled(column) for column in columns], model, named, protected)
+            except DiagnosticError:
+                raise problem from None
+    return _laid_out(data, path, rows, columns, model, named, protected)
+
+
+def _laid_out(
+    data: str,
+    path: str,
+    rows: int,
+    columns: Sequence[Column],
+    model: str | None,
+    named: Label | None,
+    protected: Sequence[str],
+) -> Parts:
     apart = named.column if named is not None and model is not None else None
     attributes = [column for column in known_columns(columns) if column is not apart]
     chosen = _protected(columns, protected, None if named is None else named.column)

@@ -9,7 +9,7 @@ from fairdsl.drafting.columns import Column, declared_type
 from fairdsl.drafting.fit import Fit, model_text
 from fairdsl.drafting.label import Label
 from fairdsl.drafting.words import in_comment, quoted
-from fairdsl.ir.domain import Boolean, Category
+from fairdsl.ir.domain import Boolean, Category, Real, show_number
 
 __all__ = ["Parts", "domain_text", "spec_text"]
 
@@ -51,7 +51,7 @@ def _domain_lines(
 ) -> Iterator[str]:
     yield "domain Person {"
     for column in attributes:
-        bins = "  bins by quantiles 4" if column in protected and column.numeric else ""
+        bins = _bins(column) if column in protected and column.numeric else ""
         why = f"  # {column.why}" if column.why else ""
         yield f"  {_with_bins(declared_type(column), column, bins)}{why}"
     yield from extra
@@ -66,6 +66,13 @@ def _with_bins(declared: str, column: Column, bins: str) -> str:
     """The declaration of an attribute; bins stand before the header."""
     kind, header, rest = declared.partition(' column "')
     return f"{column.name} : {kind}{bins}{header}{rest}"
+
+
+def _bins(column: Column) -> str:
+    """Quartiles; of numbers that may be missing their edges, as they are in the rows."""
+    if not column.gaps:
+        return "  bins by quantiles 4"
+    return f"  bins at {', '.join(map(show_number, column.quartiles))}" if column.quartiles else ""
 
 
 def spec_text(parts: Parts) -> str:
@@ -148,9 +155,10 @@ def _properties(parts: Parts) -> Iterator[str]:
         yield _pair(
             "same_decision", f"Nobody should be decided otherwise for {either} alone", of_any, "require same decision"
         )
-        yield _pair(
-            "share", f"How many are decided alike, whatever their {either}?", of_any, "measure fair_share within 1%"
-        )
+        # Real numbers and those who have none make no area: of rows there is a share all the same.
+        mixed = any(column.gaps and isinstance(column.type, Real) for column in parts.attributes)
+        demand = "under rows\n  measure fair_share" if mixed else "measure fair_share within 1%"
+        yield _pair("share", f"How many are decided alike, whatever their {either}?", of_any, demand)
     demands = ["require impact_ratio >= 80%", "measure parity_gap"]
     for column in protected:
         yield _group(f"rates_by_{column.name}", f"The four-fifths rule by {column.name}", [column], demands)

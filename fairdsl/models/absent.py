@@ -32,6 +32,7 @@ __all__ = [
     "filled",
     "filled_in",
     "given_forms",
+    "lacking",
     "marked",
     "marks_of",
     "may_lack",
@@ -125,6 +126,17 @@ def marks_of(basis: Basis, value: Affine) -> NDArray[np.bool_]:
     if absent is None or absent.nan not in value.parts:
         return np.zeros((value.size, 0 if absent is None else len(absent.places)), dtype=np.bool_)
     return np.asarray(dense(value.parts[absent.nan], len(absent.places)) != 0, dtype=np.bool_)
+
+
+def lacking(basis: Basis, value: Affine) -> Affine:
+    """For each element 1 where it is NaN, and 0 elsewhere."""
+    marks = marks_of(basis, value)
+    absent = basis.absent
+    assert absent is not None
+    lacks = basis.units(absent.lacks, (len(absent.places),))
+    if (marks.sum(axis=1) <= 1).all():
+        return apply(marks.astype(np.float64), lacks, value.shape, basis)
+    raise ValueError("a sum of several numbers that may be missing")
 
 
 def filled(basis: Basis, value: Affine, numbers: Sequence[Fraction]) -> Affine:

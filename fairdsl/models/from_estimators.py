@@ -7,22 +7,14 @@ which a spec binds by name; one that was fitted on a matrix has the matrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-__all__ = ["NotExportedError", "feature_names", "is_estimator", "onnx_of"]
+from fairdsl.models.exporting import NotExportedError, prepared, reads_columns, text_columns
 
-
-class NotExportedError(Exception):
-    """No file can be made of it: the reason in words, and what to do."""
-
-    def __init__(self, reason: str, help_text: str | None) -> None:
-        """``reason`` is a sentence without its stop; without a help text the caller knows better."""
-        super().__init__(reason)
-        self.reason, self.help_text = reason, help_text
+__all__ = ["feature_names", "is_estimator", "onnx_of"]
 
 
 def is_estimator(given: object) -> bool:
@@ -54,13 +46,14 @@ def onnx_of(
         help_text = "install skl2onnx with `pip install 'fairdsl[sklearn]'`"
         raise NotExportedError("skl2onnx is not installed", help_text) from problem
     columns = feature_names(estimator) if by_name else None
+    estimator = prepared(estimator)
     wide = width if width is not None else getattr(estimator, "n_features_in_", None)
     if columns is None and wide is None:
         raise NotExportedError(f"`{type(estimator).__name__}` is not fitted", "call its `fit` first")
     if columns is None:
         given: dict[str, Any] = {"X": np.zeros((1, wide), np.float32)}
     else:
-        texts = set(_text_columns(estimator, columns))
+        texts = text_columns(estimator, columns)
         kinds = [(each, StringTensorType if each in texts else FloatTensorType) for each in columns]
         given = {"initial_types": [(each, kind([None, 1])) for each, kind in kinds]}
         estimator = _joining(estimator)
@@ -78,6 +71,8 @@ def onnx_of(
                     if options is None:
                         raise
         content: bytes = proto.SerializeToString(deterministic=True)
+    except NotExportedError:
+        raise
     except Exception as problem:  # skl2onnx raises classes of its own
         raise NotExportedError(f"skl2onnx: {problem}".strip().splitlines()[0][:160], None) from problem
     return content
@@ -86,29 +81,9 @@ def onnx_of(
 def _joining(estimator: Any) -> Any:
     """The estimator behind a step that joins columns, which those that read a matrix lack."""
     steps = list(getattr(estimator, "steps", [("model", estimator)]))
-    if hasattr(steps[0][1], "transformers_"):
+    if reads_columns(steps[0][1]):
         return estimator
     from importlib import import_module
 
     identity = import_module("sklearn.preprocessing").FunctionTransformer()
     return import_module("sklearn.pipeline").Pipeline([("columns", identity), *steps])
-
-
-def _text_columns(estimator: Any, columns: tuple[str, ...]) -> Iterator[str]:
-    """The columns that an encoder of texts was fitted on."""
-    for _, step in getattr(estimator, "steps", ()):
-        yield from _text_columns(step, columns)
-    for _, branch, chosen in getattr(estimator, "transformers_", ()):
-        if _reads_texts(branch):
-            yield from (columns[each] if isinstance(each, int | np.integer) else str(each) for each in chosen)
-    if _reads_texts(estimator) and hasattr(estimator, "categories_"):
-        yield from columns
-
-
-def _reads_texts(step: Any) -> bool:
-    steps = [each for _, each in getattr(step, "steps", ())]
-    own = [*getattr(step, "categories_", ()), *np.atleast_1d(getattr(step, "statistics_", ()))]
-    found = [np.asarray(values) for values in own]
-    return any(each.dtype.kind in "OU" and any(isinstance(v, str) for v in each.ravel()) for each in found) or any(
-        map(_reads_texts, steps)
-    )

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fairdsl.models.from_estimators import NotExportedError
+from fairdsl.models.exporting.refused import NotExportedError
 from fairdsl.source.reading import content_of
 
 __all__ = ["writer_of"]

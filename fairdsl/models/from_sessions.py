@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairdsl.models.from_estimators import NotExportedError
+from fairdsl.models.exporting import NotExportedError
 from fairdsl.source.reading import content_of
 
 __all__ = ["content_of_session", "is_session"]

@@ -15,7 +15,8 @@ import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
-from fairdsl.models.from_estimators import NotExportedError, feature_names, onnx_of
+from fairdsl.models.exporting import NotExportedError
+from fairdsl.models.from_estimators import feature_names, onnx_of
 from fairdsl.models.from_frameworks import writer_of
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator

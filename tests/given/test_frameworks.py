@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fairdsl
-from fairdsl.models.from_estimators import NotExportedError
+from fairdsl.models.exporting import NotExportedError
 from fairdsl.models.from_frameworks import writer_of
 from fairdsl.models.onnx_export import relu_chain
 

@@ -5,6 +5,6 @@ and what becomes of their sums; ``forest.py`` makes a graph of it. No runtime st
 have one, so the tests hold it against the libraries' own answers.
 """
 
-from fairdsl.models.boosters.reading import LIBRARIES, library_of, read_booster
+from fairdsl.models.boosters.reading import LIBRARIES, forest_of, library_of, read_booster
 
-__all__ = ["LIBRARIES", "library_of", "read_booster"]
+__all__ = ["LIBRARIES", "forest_of", "library_of", "read_booster"]

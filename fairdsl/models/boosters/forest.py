@@ -29,6 +29,7 @@ from fairdsl.models.basis import (
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind, Texts
 
 __all__ = [
+    "MISSING",
     "Ending",
     "Forest",
     "Leaf",
@@ -40,6 +41,8 @@ __all__ = [
     "of_nearest_float32",
 ]
 
+#: The text of a category that is missing.
+MISSING = ""
 #: A category: the text or the number that the library was given.
 Label = str | int
 
@@ -161,7 +164,7 @@ def _check_known(forest: Forest, codes: Mapping[int, Mapping[int, str]]) -> None
     if not forest.strict:
         return
     for feature, table in codes.items():
-        unknown = sorted(set(table.values()) - set(map(str, forest.categories[feature])))
+        unknown = sorted(set(table.values()) - {MISSING, *map(str, forest.categories[feature])})
         if unknown:
             raise UnreadBoosterError(
                 f"it fails for `{unknown[0]}` of `{forest.names[feature]}`, a category that it was not trained on"
@@ -265,7 +268,7 @@ class _Planter:
         """The numbers that stand for the categories: codes of their names, or the numbers themselves."""
         if feature in self.codes:
             return [code for code, name in self.codes[feature].items() if name in wanted]
-        return [int(label) for label in sorted(wanted, key=str)]
+        return [int(label) for label in sorted(wanted - {MISSING}, key=str)]
 
 
 def _outputs(forest: Forest, sums: Affine, basis: Basis) -> tuple[GraphOutput, ...]:

@@ -18,7 +18,7 @@ from fairdsl.source import Span
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 
-__all__ = ["LIBRARIES", "library_of", "read_booster"]
+__all__ = ["LIBRARIES", "forest_of", "library_of", "read_booster"]
 
 #: The words before the path of a booster's file.
 LIBRARIES = ("catboost", "lightgbm", "xgboost")
@@ -66,7 +66,7 @@ def read_booster(
     except OSError as problem:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
     try:
-        forest = _forest(content, library)
+        forest = forest_of(content, library)
         given = GraphInputs(path=path, inputs=inputs_of(forest), feature_names=forest.names or None)
         named = texts(given) if any(map(forest.is_text, range(forest.width))) else ()
         return graph_of(path, sha256(content).hexdigest(), forest, named, missing(given))
@@ -77,7 +77,8 @@ def read_booster(
         raise DiagnosticError(errors.own_file_not_read(path, library, reason[:300], span)) from problem
 
 
-def _forest(content: bytes, library: str) -> Forest:
+def forest_of(content: bytes, library: str) -> Forest:
+    """The trees of a file. Raises UnreadBoosterError, and what damaged files raise."""
     match library:
         case "lightgbm":
             return read_lightgbm(content.decode("utf-8"))

@@ -16,6 +16,7 @@ import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models.boosters.forest import (
+    MISSING,
     Ending,
     Forest,
     Label,
@@ -137,6 +138,8 @@ def _tree(tree: Mapping[str, Any], column: int, weight: np.float32, categories: 
             names = categories.get(feature)
             codes = sets[node]
             members = frozenset(codes if names is None else [names[code] for code in codes if code < len(names)])
+            if not to_the_left[node]:
+                members |= {MISSING}
             built[node] = Split(feature, Relation.GT, 0.5, members, second, first)
         else:
             test = of_nearest_float32(Relation.LT, np.float32(tree["split_conditions"][node]))

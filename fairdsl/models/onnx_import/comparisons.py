@@ -13,6 +13,7 @@ import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
+from fairdsl.models.absent import lacking, marks_of
 from fairdsl.models.basis import Affine, Comparison, Indicators, scale, take
 from fairdsl.models.onnx_import.arithmetic import broadcast, broadcast_pair, negative, plus, times
 from fairdsl.models.onnx_import.chosen import by_choice, nearest, slopes
@@ -155,8 +156,11 @@ def _not(call: NodeCall) -> Value:
 
 
 def _is_nan(call: NodeCall) -> Value:
-    """Nothing of an individual is missing."""
-    return Constant(np.zeros(call.value(0).shape, dtype=np.bool_))
+    """Whether somebody lacks the number; of all other numbers none is NaN."""
+    value = call.value(0)
+    if not isinstance(value, Affine) or not marks_of(call.basis, value).any():
+        return Constant(np.zeros(value.shape, dtype=np.bool_))
+    return lacking(call.basis, value)
 
 
 def _argmin(call: NodeCall) -> Value:

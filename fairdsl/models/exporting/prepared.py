@@ -1,0 +1,149 @@
+"""An estimator as skl2onnx can write it: a copy that decides the same, or the reason why there is none.
+
+Pandas' empty cells are NaN, in columns of text as well, and a text that is missing is the empty one in a file. So
+imputers and encoders of texts are told of the empty text in the place of NaN. What skl2onnx passes over without a word,
+a tuned threshold or an order that it does not know, is refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from fairdsl.models.exporting.converters import ZEROS_ARE_MISSING, is_booster, reads_sparse, register, takes_over
+from fairdsl.models.exporting.refused import NotExportedError
+
+#: Steps that make dense matrices of sparse ones.
+_DENSE = ("PCA", "TruncatedSVD")
+
+__all__ = ["prepared", "reads_columns", "text_columns"]
+
+
+def prepared(estimator: Any) -> Any:
+    """The estimator, or a copy that skl2onnx writes as what it is; raises NotExportedError.
+
+    Of a search the best estimator counts, as it does in its `predict`.
+    """
+    while hasattr(estimator, "best_estimator_"):
+        estimator = estimator.best_estimator_
+    found = list(_parts(estimator, set()))
+    for part in found:
+        _check(part)
+    if any(map(_is_changed, found)) or any(_behind_sparse(found)):
+        estimator = deepcopy(estimator)
+        found = list(_parts(estimator, set()))
+        for part in found:
+            _change(part)
+        for part in _behind_sparse(found):
+            setattr(part, ZEROS_ARE_MISSING, True)
+    for part in found:
+        register(part)
+    return estimator
+
+
+def text_columns(estimator: Any, columns: tuple[str, ...]) -> frozenset[str]:
+    """The columns that an encoder or an imputer of texts was fitted on."""
+    found: set[str] = set()
+    for part in _parts(estimator, set()):
+        for _, branch, chosen in getattr(part, "transformers_", ()):
+            if any(map(_reads_texts, _parts(branch, set()))):
+                found.update(columns[each] if isinstance(each, int | np.integer) else str(each) for each in chosen)
+    first = getattr(estimator, "steps", [("", estimator)])[0][1]
+    return frozenset(found | set(columns if _reads_texts(first) else ()))
+
+
+def reads_columns(step: Any) -> bool:
+    """Whether it takes columns by their names, itself or the first steps of what it is made of."""
+    if hasattr(step, "steps"):
+        return reads_columns(step.steps[0][1])
+    return hasattr(step, "transformers_") or any(map(reads_columns, getattr(step, "estimators_", ())))
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
+    """The estimators within one, itself the first."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _parts(each, seen)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _parts(each, seen)
+    elif callable(getattr(value, "get_params", None)) and not isinstance(value, type) and id(value) not in seen:
+        seen.add(id(value))
+        yield value
+        if not is_booster(value):
+            yield from _parts(vars(value), seen)
+
+
+def _check(part: Any) -> None:
+    """Raises NotExportedError for what skl2onnx would write as something else."""
+    if hasattr(part, "best_threshold_") or type(part).__name__ == "FixedThresholdClassifier":
+        tuned = getattr(part, "best_threshold_", getattr(part, "threshold", None))
+        limit = tuned if isinstance(tuned, float) else "T"
+        raise NotExportedError(
+            f"the threshold of `{type(part).__name__}` is not written to the file",
+            f"give its `estimator_`, and write the threshold in the spec: `when probability(class = 1) >= {limit}`",
+        )
+    if type(part).__name__ == "OrdinalEncoder" and any(map(_has_nan, getattr(part, "categories_", ()))):
+        raise NotExportedError(
+            "`OrdinalEncoder` was fitted on a column with empty cells, and skl2onnx has no code for them",
+            "put `SimpleImputer(strategy='constant', fill_value='missing')` before it",
+        )
+
+
+def _is_changed(part: Any) -> bool:
+    return (
+        takes_over(part) is not None
+        or getattr(part, "flatten_transform", False) is True
+        or (_imputes_texts(part) and not isinstance(part.missing_values, str))
+        or any(_is_text(values) and _has_nan(values) for values in getattr(part, "categories_", ()))
+    )
+
+
+def _change(part: Any) -> None:
+    """Make of a copy's part what skl2onnx writes."""
+    instead = takes_over(part)
+    if instead is not None:
+        part.__class__ = instead
+    if getattr(part, "flatten_transform", False) is True:
+        part.flatten_transform = False  # of `transform` alone, which a file does not have
+    if _imputes_texts(part) and not isinstance(part.missing_values, str):
+        part.missing_values = ""
+    if any(_is_text(values) and _has_nan(values) for values in getattr(part, "categories_", ())):
+        part.categories_ = [
+            np.array(["" if each != each or each is None else each for each in values], dtype=object)
+            if _is_text(values)
+            else values
+            for values in part.categories_
+        ]
+
+
+def _behind_sparse(parts: Sequence[Any]) -> Iterator[Any]:
+    """The estimators that take a sparse matrix, and read it in another way than the numbers in it."""
+    for pipeline in parts:
+        sparse = False
+        for _, step in getattr(pipeline, "steps", ()):
+            yield from (part for part in _parts(step, set()) if sparse and reads_sparse(part))
+            if type(step).__name__ in _DENSE:
+                sparse = False
+            else:
+                sparse = bool(getattr(step, "sparse_output_", getattr(step, "sparse_output", sparse)))
+
+
+def _imputes_texts(part: Any) -> bool:
+    return hasattr(part, "statistics_") and hasattr(part, "missing_values") and _is_text(part.statistics_)
+
+
+def _reads_texts(part: Any) -> bool:
+    return _imputes_texts(part) or any(map(_is_text, getattr(part, "categories_", ())))
+
+
+def _is_text(values: Any) -> bool:
+    listed = np.asarray(values)
+    return listed.dtype.kind in "OU" and any(isinstance(each, str) for each in listed.ravel())
+
+
+def _has_nan(values: Any) -> bool:
+    return any(each is None or each != each for each in np.asarray(values, dtype=object).ravel())
