@@ -155,10 +155,11 @@ def _properties(parts: Parts) -> Iterator[str]:
         yield _pair(
             "same_decision", f"Nobody should be decided otherwise for {either} alone", of_any, "require same decision"
         )
-        # Real numbers and those who have none make no area: of rows there is a share all the same.
-        mixed = any(column.gaps and isinstance(column.type, Real) for column in parts.attributes)
+        # Real numbers and those who have none make no area: of rows there is a share, where what differs is listed.
+        mixed = [column for column in parts.attributes if column.gaps and isinstance(column.type, Real)]
         demand = "under rows\n  measure fair_share" if mixed else "measure fair_share within 1%"
-        yield _pair("share", f"How many are decided alike, whatever their {either}?", of_any, demand)
+        if not any(column in mixed for column in protected):
+            yield _pair("share", f"How many are decided alike, whatever their {either}?", of_any, demand)
     demands = ["require impact_ratio >= 80%", "measure parity_gap"]
     for column in protected:
         yield _group(f"rates_by_{column.name}", f"The four-fifths rule by {column.name}", [column], demands)

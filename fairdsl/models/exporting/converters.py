@@ -56,6 +56,7 @@ def takes_over(part: Any) -> type | None:
 def register(part: Any) -> None:
     """Have skl2onnx write it by what stands here."""
     from skl2onnx import update_registered_converter
+    from skl2onnx._supported_operators import sklearn_classifier_list
     from skl2onnx.common.shape_calculator import (
         calculate_linear_classifier_output_shapes,
         calculate_linear_regressor_output_shapes,
@@ -67,6 +68,8 @@ def register(part: Any) -> None:
         update_registered_converter(kind, f"Fairdsl{name}", _width_of_columns, write)
     elif is_booster(part):
         classifies = hasattr(part, "classes_")
+        if classifies and kind not in sklearn_classifier_list:  # CatBoost's are of no class of scikit-learn
+            sklearn_classifier_list.append(kind)
         update_registered_converter(
             kind,
             f"Fairdsl{name}",
