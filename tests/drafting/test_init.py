@@ -306,3 +306,18 @@ def test_what_nothing_is_drafted_of(
     with pytest.raises(fairdsl.SpecError) as caught:
         fairdsl.init(**given)
     assert said in str(caught.value)
+
+
+def test_protected_numbers_with_gaps_have_bins_with_edges(tmp_path: Path) -> None:
+    """Quantiles are no bins of those who have no number, and real numbers and gaps have no share of the domain."""
+    table = people()
+    for count, (ages, least) in enumerate({"integer": (table["age"], 19), "real": (table["debt"], 0)}.values()):
+        gaps = [*ages[:350], *[""] * 50]
+        path = written(tmp_path, {**table, "age": gaps}, f"gaps{count}.csv")
+        drafted = fairdsl.init(path, label="repaid", protected=["age"])
+        (line,) = (line for line in drafted.text.splitlines() if line.strip().startswith("age "))
+        edges = [float(edge) for edge in line.partition("bins at ")[2].partition("#")[0].split(",")]
+        known = sorted(float(age) for age in gaps if age)
+        assert edges == [known[len(known) * part // 4] for part in (1, 2, 3)]
+        assert min(edges) > least
+        assert front_end(drafted.path)

@@ -209,3 +209,16 @@ def test_what_a_file_would_not_say_is_refused_with_what_to_do() -> None:
         with pytest.raises(NotExportedError, match=said) as refused:
             onnx_of(model.fit(known, target), "approve", by_name=True)
         assert remedy in str(refused.value.help_text)
+
+
+def test_a_draft_keeps_the_gaps_that_the_pipeline_reads(tmp_path: Any) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    known, target = people(500, 1)
+    model = make_pipeline(columns(), LogisticRegression()).fit(known, target)
+    frame = known.assign(repaid=target)
+    drafted = fairdsl.init(frame, model=model, label="repaid", output=tmp_path / "draft.fair")
+    assert "hours : integer 0 .. 60 or missing" in " ".join(drafted.text.split())
+    assert drafted.left_out == ()
+    assert not fairdsl.check(drafted.path, models={"decide": model}, properties="rates_by_sex").diagnostics
