@@ -12,7 +12,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from fairdsl.models.exporting import NotExportedError, prepared, reads_columns, text_columns
+from fairdsl.models.exporting import NotExportedError, prepared, reads_columns, settings_of, text_columns
 
 __all__ = ["feature_names", "is_estimator", "onnx_of"]
 
@@ -62,9 +62,11 @@ def onnx_of(
             simplefilter("ignore", FutureWarning)
             last = getattr(estimator, "steps", [("model", estimator)])[-1][1]
             raw = [{id(last): {"zipmap": False, "raw_scores": True}}] if raw_scores else []
-            for options in (*raw, {id(estimator): {"zipmap": False}}, None):
+            within = settings_of(estimator)
+            plain = {"zipmap": False, **within.get(id(last), {})}
+            for options in (*raw, {id(estimator): {"zipmap": False}, id(last): plain}, {id(last): plain}, None):
                 try:
-                    proto = to_onnx(estimator, **given, name=name, options=options)
+                    proto = to_onnx(estimator, **given, name=name, options={**within, **(options or {})} or None)
                     break
                 # Of estimators that have no such option, as those without probabilities, or without another score.
                 except (NameError, RuntimeError):

@@ -107,7 +107,8 @@ def test_a_booster_over_texts_and_empty_cells_is_audited(tmp_path: Path) -> None
 
 
 def only_run() -> dict[str, tuple[str, Callable[[], Any]]]:
-    from sklearn import calibration, ensemble, linear_model, tree
+    from sklearn import calibration, ensemble, gaussian_process, linear_model, neighbors, preprocessing, tree
+    from sklearn.pipeline import make_pipeline
 
     few = {"n_estimators": 5, "max_depth": 4, "random_state": 0}
     forest = ensemble.RandomForestClassifier
@@ -120,15 +121,32 @@ def only_run() -> dict[str, tuple[str, Callable[[], Any]]]:
             "class = 1", lambda: calibration.CalibratedClassifierCV(forest(**few), method="isotonic", cv=2)
         ),
         "a forest over other models": ("class = 1", lambda: ensemble.StackingClassifier(of_two, forest(**few), cv=2)),
+        "neighbours": ("class = 1", lambda: neighbors.KNeighborsClassifier(5)),
+        "a process": ("score >= 0.5", lambda: gaussian_process.GaussianProcessRegressor(gaussian_process.kernels.RBF(25.0), alpha=1.0, optimizer=None)),
+        "products": (
+            "class = 1", lambda: make_pipeline(
+                preprocessing.StandardScaler(), preprocessing.PolynomialFeatures(2), linear_model.LogisticRegression()
+            )
+        ),
+        "quantiles": (
+            "class = 1", lambda: make_pipeline(
+                preprocessing.QuantileTransformer(n_quantiles=10), linear_model.LogisticRegression()
+            )
+        ),
+        "a rate by exp": ("score >= 0.5", lambda: make_pipeline(
+            preprocessing.StandardScaler(), linear_model.PoissonRegressor())),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name", ["AdaBoost of a regression", "isotonic steps of forests", "a forest over other models"]
-)
+ONLY_RUN = ["AdaBoost of a regression", "isotonic steps of forests", "a forest over other models", "neighbours",
+            "a process", "products", "quantiles", "a rate by exp"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONLY_RUN)
 def test_what_is_only_run_is_searched_estimated_and_counted(name: str, tmp_path: Path) -> None:
     from skl2onnx import to_onnx
 
+    assert list(only_run()) == ONLY_RUN
     decides, make = only_run()[name]
     rows, right = table(1500, lacking=0.0)
     codes = rows.copy()
@@ -136,7 +154,7 @@ def test_what_is_only_run_is_searched_estimated_and_counted(name: str, tmp_path:
         [names.index(cell) for cell in rows[:, place]] for place, names in ((0, JOBS), (1, SEXES))
     )
     known = codes.astype(np.float32)
-    model = make().fit(known, right)
+    model = make().fit(known[:400], right[:400])
     (tmp_path / "model.onnx").write_bytes(to_onnx(model, known[:1]).SerializeToString())
     written(rows, right, tmp_path)
     questions = PAIRS.replace("2%", "10%") + GROUPS[: GROUPS.index("property in_learned")]

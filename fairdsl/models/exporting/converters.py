@@ -173,7 +173,7 @@ def _booster(scope: Any, operator: Any, container: Any) -> None:
     try:
         forest = forest_of(write(), _library(estimator))
         if (labels is None) != (forest.ending is Ending.SCORE):
-            raise UnreadBoosterError("its objective gives no probabilities, or it is no classifier")
+            raise UnreadBoosterError("its objective does not fit what the estimator predicts")
         attributes = _Laid(forest, getattr(estimator, ZEROS_ARE_MISSING, False)).attributes()
     except UnreadBoosterError as problem:
         raise NotExportedError(f"`{name}`: {problem}", None) from problem

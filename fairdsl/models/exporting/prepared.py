@@ -19,7 +19,7 @@ from fairdsl.models.exporting.refused import NotExportedError
 #: Steps that make dense matrices of sparse ones.
 _DENSE = ("PCA", "TruncatedSVD")
 
-__all__ = ["prepared", "reads_columns", "text_columns"]
+__all__ = ["prepared", "reads_columns", "settings_of", "text_columns"]
 
 
 def prepared(estimator: Any) -> Any:
@@ -53,6 +53,15 @@ def text_columns(estimator: Any, columns: tuple[str, ...]) -> frozenset[str]:
                 found.update(columns[each] if isinstance(each, int | np.integer) else str(each) for each in chosen)
     first = getattr(estimator, "steps", [("", estimator)])[0][1]
     return frozenset(found | set(columns if _reads_texts(first) else ()))
+
+
+def settings_of(estimator: Any) -> dict[int, dict[str, Any]]:
+    """What skl2onnx is told of the estimators within: distances by one operator, ten times as fast."""
+    return {
+        id(part): {"optim": "cdist"}
+        for part in _parts(estimator, set())
+        if type(part).__name__.startswith("KNeighbors")
+    }
 
 
 def reads_columns(step: Any) -> bool:
