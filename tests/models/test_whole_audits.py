@@ -114,6 +114,7 @@ def only_run() -> dict[str, tuple[str, Callable[[], Any]]]:
     forest = ensemble.RandomForestClassifier
     stump = tree.DecisionTreeClassifier(max_depth=3, random_state=0)
     deep = ensemble.AdaBoostRegressor(tree.DecisionTreeRegressor(max_depth=6), n_estimators=5, random_state=0)
+    process = gaussian_process.GaussianProcessRegressor(gaussian_process.kernels.RBF(25.0), alpha=1.0, optimizer=None)
     of_two = [("a", linear_model.LogisticRegression()), ("b", stump)]
     return {
         "AdaBoost of a regression": ("score >= 0.5", lambda: deep),
@@ -122,7 +123,7 @@ def only_run() -> dict[str, tuple[str, Callable[[], Any]]]:
         ),
         "a forest over other models": ("class = 1", lambda: ensemble.StackingClassifier(of_two, forest(**few), cv=2)),
         "neighbours": ("class = 1", lambda: neighbors.KNeighborsClassifier(5)),
-        "a process": ("score >= 0.5", lambda: gaussian_process.GaussianProcessRegressor(gaussian_process.kernels.RBF(25.0), alpha=1.0, optimizer=None)),
+        "a process": ("score >= 0.5", lambda: process),
         "products": (
             "class = 1", lambda: make_pipeline(
                 preprocessing.StandardScaler(), preprocessing.PolynomialFeatures(2), linear_model.LogisticRegression()
