@@ -194,10 +194,17 @@ def values_of(form: Form, attributes: Sequence[Attribute]) -> tuple[int, dict[in
     size, values = attributes[index].size, attributes[index].values
     if size is None or size > _MOST_VALUES or values is None:
         return None
-    found = {}
-    for value in sorted(values):
-        point = tuple(Fraction(value) if place == index else Fraction(0) for place in range(len(attributes)))
-        found[value] = form.constant + sum((factor * _at(item, point) for item, factor in form.terms), Fraction(0))
+    found = dict.fromkeys(sorted(values), form.constant)
+    blank = (Fraction(0),) * len(attributes)
+    for item, factor in form.terms:
+        match item:
+            case IndicatorInput(predicate=Member(values=members)):  # as the entries of a table, of one value each
+                for value in members & found.keys():
+                    found[value] += factor
+            case _:
+                for value in found:
+                    point = (*blank[:index], Fraction(value), *blank[index + 1 :])
+                    found[value] += factor * _at(item, point)
     return index, found
 
 
