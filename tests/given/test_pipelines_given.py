@@ -49,7 +49,7 @@ def pipelines() -> dict[str, Callable[[], Any]]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, QuantileTransformer, StandardScaler
 
     logistic, few = LogisticRegression(max_iter=500), {"n_estimators": 4, "max_depth": 4, "random_state": 0}
     imputer = SimpleImputer(strategy="median")
@@ -70,6 +70,9 @@ def pipelines() -> dict[str, Callable[[], Any]]:
         "logarithms": lambda: make_pipeline(
             columns(make_pipeline(SimpleImputer(), FunctionTransformer(np.log1p), StandardScaler())), logistic
         ),
+        "quantiles": lambda: make_pipeline(
+            columns(make_pipeline(SimpleImputer(), QuantileTransformer(n_quantiles=20))), logistic
+        ),
         "a search": lambda: GridSearchCV(forest, {"randomforestclassifier__max_depth": [3, 4]}, cv=2),
         "votes of pipelines": lambda: VotingClassifier(
             [("a", make_pipeline(columns(), logistic)), ("b", forest)], voting="soft"
@@ -78,7 +81,7 @@ def pipelines() -> dict[str, Callable[[], Any]]:
 
 
 NAMES = ["most frequent texts", "a text of its own", "a category of those without", "indicators", "logarithms",
-         "a search", "votes of pipelines"]  # fmt: skip
+         "quantiles", "a search", "votes of pipelines"]  # fmt: skip
 
 
 def decided(content: bytes, frame: Any) -> Any:

@@ -198,4 +198,4 @@ def test_a_bin_ends_with_the_values(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_registered_engine_answers_of_many_populations(tmp_path: Path) -> None:
-    assert total(range(500), tmp_path, registered()).keys() == set(BACKENDS)
+    assert total(range(1000), tmp_path, registered()).keys() == set(BACKENDS)

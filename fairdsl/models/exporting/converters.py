@@ -48,6 +48,12 @@ def takes_over(part: Any) -> type | None:
     name = kind.__name__
     if name == "SimpleImputer" and getattr(part, "indicator_", None) is not None:
         return _own(kind, "Indicating")
+    if (
+        name == "QuantileTransformer"
+        and getattr(part, "output_distribution", "") == "uniform"
+        and hasattr(part, "quantiles_")
+    ):
+        return _own(kind, "Interpolating")
     if name == "FunctionTransformer" and _function(part) is not None:
         return _own(kind, "Elementwise")
     return None
@@ -63,9 +69,9 @@ def register(part: Any) -> None:
     )
 
     kind, name = type(part), type(part).__name__
-    if name in ("Indicating", "Elementwise"):
-        write = _indicating if name == "Indicating" else _elementwise
-        update_registered_converter(kind, f"Fairdsl{name}", _width_of_columns, write)
+    writers = {"Indicating": _indicating, "Elementwise": _elementwise, "Interpolating": _interpolating}
+    if name in writers:
+        update_registered_converter(kind, f"Fairdsl{name}", _width_of_columns, writers[name])
     elif is_booster(part):
         classifies = hasattr(part, "classes_")
         if classifies and kind not in sklearn_classifier_list:  # CatBoost's are of no class of scikit-learn
@@ -158,6 +164,66 @@ def _indicating(scope: Any, operator: Any, container: Any) -> None:
     container.add_node("IsNaN", [some], [lacking], op_version=9)
     container.add_node("Cast", [lacking], [lacks], to=TensorProto.FLOAT, op_version=9)
     container.add_node("Concat", [filled, lacks], [operator.outputs[0].full_name], axis=1, op_version=11)
+
+
+def _interpolating(scope: Any, operator: Any, container: Any) -> None:
+    """The lines between the quantiles of each column, and the steps where several quantiles are one number."""
+    row, transformer = _row(scope, operator, container), operator.raw_operator
+    ranks, columns = np.asarray(transformer.references_, dtype=np.float64), []
+    for place, quantiles in enumerate(np.asarray(transformer.quantiles_, dtype=np.float32).T.astype(np.float64)):
+        marks, first = np.unique(quantiles, return_index=True)
+        last = len(quantiles) - 1 - np.unique(quantiles[::-1], return_index=True)[1]
+        low, high = ranks[first], ranks[last]
+        low[0], high[-1] = 0.0, 1.0
+        # At a number of several quantiles it is the middle of their ranks, but at the ends.
+        middle = (low + high) / 2
+        middle[0], middle[-1] = 0.0, 1.0
+        column = _Column(scope, container, row, place)
+        lines = []
+        if len(marks) > 1:
+            widths = np.diff(marks)
+            lines.append(column.clipped(marks[:-1], widths, (low[1:] - high[:-1]) / widths))
+        lines += [column.steps("GreaterOrEqual", marks, middle - low), column.steps("Greater", marks, high - middle)]
+        total = scope.get_unique_variable_name("total")
+        container.add_node("Sum", lines, [total], op_version=13)
+        columns.append(total)
+    container.add_node("Concat", columns, [operator.outputs[0].full_name], axis=1, op_version=11)
+
+
+class _Column:
+    """One column of a matrix, against marks."""
+
+    def __init__(self, scope: Any, container: Any, row: str, place: int) -> None:
+        self.scope, self.container = scope, container
+        self.number = self._node("Gather", [row, self._stored(np.array([place]))], axis=1, op_version=11)
+
+    def clipped(self, marks: Any, widths: Any, slopes: Any) -> str:
+        """How far it is from each mark towards the next, times slopes, summed."""
+        beyond = self._node("Sub", [self.number, self._stored(marks)], op_version=13)
+        above = self._node("Relu", [beyond], op_version=13)
+        within = self._node("Min", [above, self._stored(widths)], op_version=13)
+        return self._node("MatMul", [within, self._stored(slopes[:, None])], op_version=13)
+
+    def steps(self, relation: str, marks: Any, heights: Any) -> str:
+        """The heights of the marks that it has reached, summed."""
+        from onnx import TensorProto
+
+        reached = self._node(relation, [self.number, self._stored(marks)], op_version=13)
+        ones = self._node("Cast", [reached], to=TensorProto.FLOAT, op_version=9)
+        return self._node("MatMul", [ones, self._stored(heights[:, None])], op_version=13)
+
+    def _stored(self, numbers: Any) -> str:
+        from onnx import TensorProto
+
+        name = str(self.scope.get_unique_variable_name("numbers"))
+        kind = TensorProto.INT64 if numbers.dtype.kind == "i" else TensorProto.FLOAT
+        self.container.add_initializer(name, kind, list(numbers.shape), numbers.ravel().tolist())
+        return name
+
+    def _node(self, operator: str, inputs: list[str], **settings: Any) -> str:
+        name = str(self.scope.get_unique_variable_name(operator.lower()))
+        self.container.add_node(operator, inputs, [name], **settings)
+        return name
 
 
 # ---- boosters
