@@ -199,8 +199,8 @@ def values_of(form: Form, attributes: Sequence[Attribute]) -> tuple[int, dict[in
     for item, factor in form.terms:
         match item:
             case IndicatorInput(predicate=Member(values=members)):  # as the entries of a table, of one value each
-                for value in members & found.keys():
-                    found[value] += factor
+                for code in found.keys() & {int(member) for member in members if member.denominator == 1}:
+                    found[code] += factor
             case _:
                 for value in found:
                     point = (*blank[:index], Fraction(value), *blank[index + 1 :])
