@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +35,7 @@ from fairdsl.options import split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.source.reading import content_of
+from fairdsl.verdict import Judgement, Word
 
 if TYPE_CHECKING:
     from fairdsl.proving import Proved
@@ -197,11 +200,14 @@ def command(
             from fairdsl.proving import with_proofs
 
             report = with_proofs(report, proved)
+        believed = list(_believed(report, spec, proof, models, let, data)) if proof is not None else []
         printer.show(report, verdicts.end)
         if said_after is not None:
             click.echo(said_after, err=True)
         write_reports(report, reports, card)
         _tell(proved)
+        for line in believed:
+            click.echo(line, err=True)
         if (said := gate.said(report)) is not None:
             click.echo(said, err=True)
         ctx.exit(proof_gate(gate.exit_code(report), report, asked=require_proof).value)
@@ -243,6 +249,41 @@ def _prove(
     return prove_spec(
         spec, folder, models=models, let=let, data=data, properties=properties, seconds=seconds, observer=Silent()
     )
+
+
+def _believed(
+    report: Report, spec: str, folder: str, models: Mapping[str, str], let: Mapping[str, str], data: Mapping[str, str]
+) -> Iterator[str]:
+    """Demands that hold by a solver's word and by no checked proof: their queries, which are written to the proofs."""
+    from fairdsl.solver_files.manifest import Question, read_manifest
+    from fairdsl.solver_files.write import compile_spec
+
+    left = [
+        (item.name, demand)
+        for item in report.properties
+        for demand in item.demands
+        if demand.judgement is Judgement.HOLDS and demand.basis is not None and demand.basis.word is Word.SOLVER
+        if demand.proof is None or not demand.proof.shows(demand.quantity, demand.threshold)
+    ]
+    if not left:
+        return
+    queries, names = Path(folder) / "queries", tuple(dict.fromkeys(name for name, _ in left))
+    asked: Sequence[Question] = ()
+    with suppress(DiagnosticError):  # what has no such query rests on the solver as well
+        compiled = compile_spec(spec, "smtlib", str(queries), models, let=let, data=data, properties=names)
+        asked = read_manifest(compiled.manifest).questions
+    for name, demand in left:
+        files = {
+            file
+            for question in asked
+            if (question.property, question.demand) == (name, demand.text)
+            for part in question.parts
+            for several in part.settled_by
+            for file in several
+        }
+        digests = {str(queries / file): sha256((queries / file).read_bytes()).hexdigest() for file in sorted(files)}
+        told = "; ".join(f"{path}, sha256 {digest}" for path, digest in digests.items()) or "of no file"
+        yield f"{name}, {demand.text}: rests on {demand.backend} ({demand.method}); query {told}"
 
 
 def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, ended: Stopped | None = None) -> Report:

@@ -534,6 +534,25 @@ def test_a_proof_is_named_and_can_be_demanded(tmp_path: Path) -> None:
         assert "no checked proof shows it" in done.stderr
 
 
+def test_what_rests_on_a_solver_names_its_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By z3's word alone: the query lies beside the proofs, and its digest is said; where boxes prove it nothing is."""
+    network(tmp_path / "m.onnx", 4)
+    (tmp_path / "p.fair").write_text(SPEC)
+    given_ = ["check", str(tmp_path / "p.fair"), "--property", "calm", "--backend", "smt", "--no-cache"]
+    given_ += ["--proof", str(tmp_path / "proofs"), "--require-proof"]
+    done = CliRunner().invoke(cli, given_)
+    assert done.exit_code == 0, done.output
+    assert "rests on" not in done.stderr
+    monkeypatch.setattr("fairdsl.proving.prove_spec", lambda *_, **__: ())
+    done = CliRunner().invoke(cli, given_)
+    assert done.exit_code == 3
+    (said,) = (line for line in done.stderr.splitlines() if "rests on" in line)
+    query = tmp_path / "proofs" / "queries" / "calm.smt2"
+    assert said.startswith("calm, require same decision: rests on smt (")
+    assert "z3" in said
+    assert said.endswith(f"; query {query}, sha256 {sha256(query.read_bytes()).hexdigest()}")
+
+
 def test_what_has_no_proof_does_not_pass_where_one_is_demanded(tmp_path: Path) -> None:
     network(tmp_path / "m.onnx", 7)
     (tmp_path / "p.fair").write_text(SPEC.replace("sex among sex = f or", "sex within 1 in age among sex = f or"))
