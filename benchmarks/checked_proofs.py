@@ -67,12 +67,15 @@ def asked(spec: Path, what: str, seconds: float, names: tuple[str, ...] = ()) ->
         given = [arg for name in names for arg in ("--property", name)]
         run = ["check", str(spec), *given, "--timeout", str(seconds), "--proof", str(proofs)]
         started = cpu()
-        subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "fairdsl", "--root", "/", *run, "--report", str(report)],
             capture_output=True,
             check=False,
         )
         written = cpu() - started
+        if not report.exists():
+            print(f"{what}: {done.stderr.strip().splitlines()[:1]}", file=sys.stderr)
+            return
         models = [
             arg for path in (*spec.parent.glob("*.onnx"), *spec.parent.glob("*.json")) for arg in ("--model", str(path))
         ]

@@ -281,7 +281,7 @@ def _believed(
             for several in part.settled_by
             for file in several
         }
-        digests = {str(queries / file): sha256((queries / file).read_bytes()).hexdigest() for file in sorted(files)}
+        digests = {str(queries / file): sha256(content_of(queries / file)).hexdigest() for file in sorted(files)}
         told = "; ".join(f"{path}, sha256 {digest}" for path, digest in digests.items()) or "of no file"
         yield f"{name}, {demand.text}: rests on {demand.backend} ({demand.method}); query {told}"
 

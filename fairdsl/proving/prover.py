@@ -17,7 +17,7 @@ from operator import mul
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown
 from fairdsl_verify import RejectedError
-from fairdsl_verify.bounds import Pass
+from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Condition
 from fairdsl_verify.relaxed import RelaxedChecker
@@ -220,9 +220,12 @@ def _cells(checker: Checker, node: Node, place: int) -> int:
 
 def _unfair(checker: Checker, node: Node, sure: list[int], found: Pass | Sum) -> str | None:
     """Two assignments that are compared, and decided differently all over the box."""
+    net = checker.net
     for component in checker.components(sure):
-        tried = component[:_TRIED] if isinstance(found, Sum) else _extremes(found, sure, component)
-        sides = {number: checker.net.high(node.known, _centre(checker, node, number)) for number in tried}
+        tried = component[:_TRIED]
+        if isinstance(found, Pass) and isinstance(net, Integers):
+            tried = _extremes(net, found, component)
+        sides = {number: net.high(node.known, _centre(checker, node, number)) for number in tried}
         high = next((number for number in tried if sides[number]), None)
         low = next((number for number in tried if not sides[number]), None)
         if high is None or low is None:  # bounds cost more than one individual, and most boxes have nobody like that
@@ -232,10 +235,9 @@ def _unfair(checker: Checker, node: Node, sure: list[int], found: Pass | Sum) ->
     return None
 
 
-def _extremes(found: Pass, sure: list[int], component: list[int]) -> list[int]:
+def _extremes(net: Integers, found: Pass, component: list[int]) -> list[int]:
     """The two of a component whose scores are furthest apart, by the slopes of the box's last bound."""
-    moves = dict(zip(sure, found.tables[0][1], strict=True))
-    moved = {number: sum(map(mul, found.slopes, moves[number])) for number in component}
+    moved = {number: sum(map(mul, found.slopes, net.moves[number])) for number in component}
     return list({min(moved, key=moved.__getitem__), max(moved, key=moved.__getitem__)})
 
 
