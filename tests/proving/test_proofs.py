@@ -388,7 +388,11 @@ def _not_the_young(self: Condition, box: list[tuple[int, int]]) -> int:
     return 0 if box[0][1] < 6 else TRUTH(self, box)
 
 
-TRUTH = Condition.truth
+def _all_but_the_last(self: tree.Checker, members: list[int]) -> list[list[int]]:
+    return COMPONENTS(self, list(members)[:-1])
+
+
+TRUTH, COMPONENTS = Condition.truth, tree.Checker.components
 SOUND, EXACT, LEAST = bounds._lines, bounds.Integers.high, bounds.Pass._least
 BOUNDED, HALVES = tree.Checker.bounded, tree.Checker.halves
 #: Faults of an engine, which goes by the checker's own functions: with one in them it claims what does not follow.
@@ -405,7 +409,7 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
     "everybody is admitted": (Condition, "truth", lambda self, box: 2),
     "the young are not admitted": (Condition, "truth", _not_the_young),
     "each component is everybody": (tree.Checker, "components", lambda self, members: [list(members)]),
-    "nobody is compared": (tree.Checker, "components", lambda self, members: [[each] for each in members]),
+    "the last of those compared is forgotten": (tree.Checker, "components", _all_but_the_last),
 }
 
 
