@@ -222,11 +222,11 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these models")
     parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (3 for rates and repair, else 10)")
     parser.add_argument(
-        "--count", type=int, nargs="+", default=[10_000, 100_000], help="pairs of the hunts for `rates`"
+        "--count", type=int, nargs="+", default=[10_000, 100_000], help="pairs of the searches for `rates`"
     )
     parser.add_argument("--steps", type=int, default=20_000, help="of each walk, for `published`")
     parser.add_argument("--plants", nargs="+", choices=tuple(PLANTS), default=list(PLANTS), help="for `planted`")
-    parser.add_argument("--most", type=int, default=2_000_000, help="evaluations of a hunt at most, for `planted`")
+    parser.add_argument("--most", type=int, default=2_000_000, help="evaluations of a search at most, for `planted`")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds of each proof or count")
     parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=["tree"], help="for `repair`")
     parser.add_argument("--size", type=int, default=1_000_000, help="of the samples for `exact`")

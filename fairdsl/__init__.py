@@ -25,9 +25,9 @@ from fairdsl.api.files import (
     solve,
     verify,
 )
-from fairdsl.api.hunting import replay_pair, search
 from fairdsl.api.repairing import guarantee, repair
 from fairdsl.api.reports import compare, read_report
+from fairdsl.api.search import replay_pair, search
 from fairdsl.api.sensitivity import sensitivity
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 from fairdsl.source.reading import reading

@@ -11,7 +11,7 @@ from statistics import median
 from wide_network import save
 
 import fairdsl
-from falsifying.effort import hunted
+from falsifying.effort import searched
 from falsifying.planted import COLUMNS, planted
 from falsifying.questions import asked, write_spec
 
@@ -24,7 +24,7 @@ WANTED = 690_000
 
 @dataclass(frozen=True, kw_only=True)
 class Firsts:
-    """Individuals that each hunt evaluated until its first pair was replayed; None where it found none."""
+    """Individuals that each search evaluated until its first pair was replayed; None where it found none."""
 
     kind: str
     strategy: str
@@ -78,9 +78,9 @@ def firsts(kinds: Sequence[str], strategies: Sequence[str], seeds: int, most: in
         for strategy in strategies:
             taken, seconds = [], 0.0
             for seed, problem in enumerate(problems):
-                caught, cpu = hunted(problem, strategy, seed, count=1, most=most)
+                found, cpu = searched(problem, strategy, seed, count=1, most=most)
                 # The last batch may end beyond the most.
-                taken.append(caught.evaluated if len(caught.pairs) and caught.evaluated <= most else None)
+                taken.append(found.evaluated if len(found.pairs) and found.evaluated <= most else None)
                 seconds += cpu
             yield Firsts(kind=kind, strategy=strategy, evaluations=tuple(taken), most=most, seconds=seconds)
 

@@ -2,7 +2,7 @@
 
 CPU seconds are those of this process from the closed problem to the replayed pairs (``effort.py``), the model loaded
 and made ready by a first find, whose seconds are given beside. The pairs are
-then looked at again by other code than the hunt's: they are read back from the CSV file of ``fairdsl.search``, run
+then looked at again by other code than the search's: they are read back from the CSV file of ``fairdsl.search``, run
 through onnxruntime here, and evaluated one by one in exact arithmetic.
 """
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import fairdsl
 from fairdsl.ir.domain import Point
 from fairdsl.numerics.exact import decision
-from falsifying.effort import hunted
+from falsifying.effort import searched
 from falsifying.questions import Case
 
 __all__ = ["Pace", "Peer", "Reviewed", "first_find", "pace_of", "peers", "reviewed"]
@@ -35,7 +35,7 @@ _ROWS = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """Unique finds a CPU second of Aequitas's own scripts, the best variant, and of its local phase alone."""
+    """Unique counterexamples a CPU second of Aequitas's own scripts, the best variant, and of its local phase alone."""
 
     best: float
     local: float
@@ -49,7 +49,7 @@ def peers() -> dict[str, Peer]:
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """Hunts for so many pairs, one a seed: CPU seconds of each, and what part of the units tried was found."""
+    """Searches for so many pairs, one a seed: CPU seconds of each, and what part of the units tried was found."""
 
     count: int
     seconds: tuple[float, ...]
@@ -64,17 +64,17 @@ class Pace:
 
 def first_find(case: Case) -> float:
     """CPU seconds until the first pair: the model is made ready for many evaluations once, whatever is found then."""
-    return hunted(case.closed, "portfolio", 0, count=1)[1]
+    return searched(case.closed, "portfolio", 0, count=1)[1]
 
 
 def pace_of(case: Case, count: int, seeds: Sequence[int]) -> Pace:
-    """One hunt with the portfolio a seed."""
+    """One search with the portfolio a seed."""
     seconds, success, complete = [], [], True
     for seed in seeds:
-        caught, taken = hunted(case.closed, "portfolio", seed, count=count)
-        complete &= len(caught.pairs) == count
+        found, taken = searched(case.closed, "portfolio", seed, count=count)
+        complete &= len(found.pairs) == count
         seconds.append(taken)
-        success.append(len(caught.pairs) / max(1, caught.tried))
+        success.append(len(found.pairs) / max(1, found.tried))
     return Pace(count=count, seconds=tuple(seconds), success=tuple(success), complete=complete)
 
 

@@ -3,7 +3,7 @@
 The walks are those of ``fairdsl.backends.search.strategies``. Here many of them go in lockstep: what all of them
 propose is tried in one batch. What a walk does depends on its own seed alone. With one seed all strategies draw the
 same starts in their first global phase, so that differences seed by seed are differences of their local phases. What
-violates is replayed as in any hunt.
+violates is replayed as in any search.
 
 Success is how many different units were found of those tried: it does not depend on how fast anything is.
 """
@@ -31,14 +31,14 @@ from fairdsl.backends.search.strategy import Tried
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.options.commands import Search
-from falsifying.effort import hunted
+from falsifying.effort import searched
 
 __all__ = ["PUBLISHED", "VARIANTS", "Steered", "Walked", "guided", "walked"]
 
 FloatArray = NDArray[np.float64]
 #: Seconds that nothing here comes near to.
 _LONG = 3600.0
-#: Rows that a walk proposes at once, as many at most as in a hunt.
+#: Rows that a walk proposes at once, as many at most as in a search.
 _TOGETHER = 1024
 
 
@@ -153,8 +153,8 @@ class _Walk:
             self._starts += new and until is None
             if new:
                 self._found[key] = None
-        # As in a hunt, which draws an order for what is found.
-        self._ground.finds.add(np.zeros((len(self._found) - before, rows.shape[1])))
+        # As in a search, which draws an order for what is found.
+        self._ground.pool.add(np.zeros((len(self._found) - before, rows.shape[1])))
         self._left -= taken
         if self._left:
             self._proposed = self._going.send(Tried(violating[:taken], 0))
@@ -193,12 +193,12 @@ def walked(problem: Problem, names: Sequence[str], seeds: Sequence[int], steps: 
 
 
 def guided(problem: Problem, strategy: str, seed: int, steps: int) -> float:
-    """The success of a hunt with as many evaluations as so many steps take: the members of each unit."""
+    """The success of a search with as many evaluations as so many steps take: the members of each unit."""
     members = Ground(
         problem, _pair(problem), evaluator_of(problem.model), Budget.of(_LONG, seed=seed)
     ).space.touches.shape[1]
-    caught, _ = hunted(problem, strategy, seed, most=steps * members)
-    return len(caught.pairs) / max(1, caught.tried)
+    found, _ = searched(problem, strategy, seed, most=steps * members)
+    return len(found.pairs) / max(1, found.tried)
 
 
 def _pair(problem: Problem) -> Pair:
@@ -207,7 +207,7 @@ def _pair(problem: Problem) -> Pair:
 
 
 class _Trial:
-    """Says which units have a pair that a hunt would count."""
+    """Says which units have a pair that a search would count."""
 
     def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator) -> None:
         self._ground = Ground(problem, pair, evaluator, Budget.of(_LONG, seed=0))

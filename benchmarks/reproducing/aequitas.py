@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from falsifying.counts import sampled_of
-from falsifying.effort import hunted
+from falsifying.effort import searched
 from falsifying.pace import peers
 from falsifying.questions import cases_in
 from falsifying.repairs import ESTIMATORS, repaired
@@ -78,23 +78,23 @@ def pace(setting: Setting) -> Iterator[Row]:
     with _classifiers(setting) as classifiers:
         for name, problem in classifiers.items():
             peer = peers().get(name)
-            hunted(problem, "portfolio", setting.seed, count=1)
+            searched(problem, "portfolio", setting.seed, count=1)
             for strategy in PUBLISHED:
-                caught, seconds = hunted(problem, strategy, setting.seed, count=few, most=most)
-                rate = len(caught.pairs) / seconds
+                found, seconds = searched(problem, strategy, setting.seed, count=few, most=most)
+                rate = len(found.pairs) / seconds
                 what = f"{name}, {strategy}: pairs a CPU s"
                 if peer is None:
                     yield Row(what=what, ours=f"{rate:.1f}")
                     continue
                 why = "each pair is replayed exactly and on the file, which is most of the work for many vectors"
                 yield Row.held(what, f"{rate:.1f}", f"{peer.best:g}", "tool, measured", rate >= peer.best, why)
-            caught, seconds = hunted(problem, "portfolio", setting.seed, count=many)
+            found, seconds = searched(problem, "portfolio", setting.seed, count=many)
             if name in SECONDS:
                 took, theirs = seconds * 10_000 / many, SECONDS[name]
                 what, shown = f"{name}, fairdsl's own: CPU s until 10,000 pairs", f"{took:.2f}"
                 yield Row.held(what, shown, f"{theirs}", "paper, a machine of 2018", took <= theirs, "slower")
             else:
-                yield Row(what=f"{name}, fairdsl's own: pairs a CPU s", ours=f"{len(caught.pairs) / seconds:,.0f}")
+                yield Row(what=f"{name}, fairdsl's own: pairs a CPU s", ours=f"{len(found.pairs) / seconds:,.0f}")
 
 
 def rates(setting: Setting) -> Iterator[Row]:

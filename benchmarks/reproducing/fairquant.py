@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from falsifying.effort import hunted
+from falsifying.effort import searched
 from numpy.typing import NDArray
 from shares.checks import percent, samples, small_shares, sums
 from shares.measure import Reading, read_at, warm
@@ -81,12 +81,12 @@ def counterexamples(setting: Setting) -> Iterator[Row | Done]:
             row = None if network.invented or network.name.startswith("BM") else counted.get(network.name)
             wanted = WANTED if row is None else max(WANTED, int(row["cex_distinct_inside_domain"] or row["cex"]))
             problem = ask(network.path)
-            caught, seconds = hunted(problem, "portfolio", setting.seed, count=wanted, most=MOST)
-            different = _inside(problem, network, caught.pairs.a)
-            shown = f"{len(caught.pairs):,} counted, {different:,} distinct and inside the domain, {seconds:.2f} CPU s"
+            found, seconds = searched(problem, "portfolio", setting.seed, count=wanted, most=MOST)
+            different = _inside(problem, network, found.pairs.a)
+            shown = f"{len(found.pairs):,} counted, {different:,} distinct and inside the domain, {seconds:.2f} CPU s"
             what = f"{network.shown}: counterexamples"
             if row is None:
-                same = different == len(caught.pairs)
+                same = different == len(found.pairs)
                 other = "all that are counted are distinct and inside the domain"
                 yield Row.held(what, shown, other, "checked here", same, "some are not")
                 yield Done(network.name)

@@ -86,8 +86,8 @@ def _nothing_left_behind() -> Iterator[list[str]]:
 
 def _written(frame: Any, output: AnyPath | None, made: list[str]) -> str:
     """The DataFrame as a CSV file beside the spec."""
+    from fairdsl.dataframes.errors import not_usable
     from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.given.errors import not_usable
 
     if hasattr(frame, "to_csv"):
         text = frame.to_csv(index=False)
@@ -109,9 +109,9 @@ def _model(model: Any, output: AnyPath | None, made: list[str]) -> str:
 
 def _beside(output: AnyPath | None, ending: str, content: str | bytes, made: list[str]) -> str:
     """A file under the spec's name, put to ``made``; SpecError (E0682) without one, (E0671) where one is there."""
+    from fairdsl.dataframes.errors import not_usable
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.drafting.errors import would_overwrite
-    from fairdsl.given.errors import not_usable
     from fairdsl.source.writing import write_file
 
     if output is None:

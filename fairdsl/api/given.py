@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from fairdsl.api.paths import AnyPath, functions
 
 if TYPE_CHECKING:
-    from fairdsl.building import Spec
+    from fairdsl.builder import Spec
+    from fairdsl.dataframes.tables import Columns
     from fairdsl.diagnostics import Diagnostic
-    from fairdsl.given.tables import Columns
 
 __all__ = ["Given", "file_of_model", "given", "held_against_estimators", "table_path"]
 
@@ -65,7 +65,7 @@ def given(
         if isinstance(table, str | PathLike):
             found.data[name] = fspath(table)
             continue
-        from fairdsl.given.tables import columns_of, csv_of
+        from fairdsl.dataframes.tables import columns_of, csv_of
 
         found.data[name] = _ROWS.format(name)
         found.tables[name] = columns_of(table, f"`data[{name!r}]`")
@@ -78,7 +78,7 @@ def table_path(table: Any, argument: str, files: dict[str, bytes]) -> str:
     """The path of a table; one in memory is put into ``files``. SpecError (E0680) for what is not a table."""
     if isinstance(table, str | PathLike):
         return fspath(table)
-    from fairdsl.given.tables import columns_of, csv_of
+    from fairdsl.dataframes.tables import columns_of, csv_of
 
     path = _ROWS.format(argument)
     files[path] = csv_of(columns_of(table, f"`{argument}`"))
@@ -92,8 +92,8 @@ def file_of_model(model: Any, name: str) -> tuple[bytes, str]:
     content = found.files.get(found.models.get(name, ""), b"")
     ending = next((ending for start, ending in _ENDINGS.items() if content.startswith(start)), None)
     if ending is None:
+        from fairdsl.dataframes.errors import not_usable
         from fairdsl.diagnostics import DiagnosticError
-        from fairdsl.given.errors import not_usable
 
         reason = f"of `{type(model).__name__}` no file is made"
         raise DiagnosticError(not_usable("`model`", reason, "save the model to a file, and give its path"))
@@ -102,8 +102,8 @@ def file_of_model(model: Any, name: str) -> tuple[bytes, str]:
 
 def _named(things: Mapping[str, Any] | None, argument: str) -> Mapping[str, Any]:
     if things is not None and not (isinstance(things, Mapping) and all(isinstance(name, str) for name in things)):
+        from fairdsl.dataframes.errors import not_usable
         from fairdsl.diagnostics import DiagnosticError
-        from fairdsl.given.errors import not_usable
 
         what = "models" if argument == "models" else "distributions"
         reason = f"it is of the type `{type(things).__name__}`"
@@ -114,9 +114,9 @@ def _named(things: Mapping[str, Any] | None, argument: str) -> Mapping[str, Any]
 
 def _built(spec: object) -> str:
     """The text of a spec that was built in Python; SpecError (E0682) for anything else."""
-    from fairdsl.building import Spec
+    from fairdsl.builder import Spec
+    from fairdsl.dataframes.errors import not_usable
     from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.given.errors import not_usable
 
     if isinstance(spec, Spec):
         return spec.text
@@ -126,8 +126,8 @@ def _built(spec: object) -> str:
 
 def _add_model(found: Given, name: str, model: Any) -> None:
     """A path, the bytes of a file, or what a file can be made of; or else a function."""
+    from fairdsl.dataframes.errors import not_usable
     from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.given.errors import not_usable
     from fairdsl.models.exporting import NotExportedError
     from fairdsl.models.from_estimators import is_estimator, onnx_of
     from fairdsl.models.from_frameworks import writer_of
@@ -191,9 +191,9 @@ def _held_against(
     what: Given, let: Mapping[str, str], model: str, estimator: Any, name: str, frame: Any
 ) -> Iterator[Diagnostic]:
     from fairdsl.api.specs import agreement
+    from fairdsl.dataframes.errors import not_the_estimator, rows_decided_otherwise
+    from fairdsl.dataframes.tables import cells_of, csv_of
     from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.given.errors import not_the_estimator, rows_decided_otherwise
-    from fairdsl.given.tables import cells_of, csv_of
     from fairdsl.models.from_estimators import feature_names
     from fairdsl.semantics import front_end
     from fairdsl.source.reading import holding

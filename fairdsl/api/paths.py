@@ -27,8 +27,8 @@ def path_of(given: object, what: str) -> str:
     """A path as a string; SpecError (E0682) for anything else, which is ``what``."""
     if isinstance(given, str | PathLike):
         return fspath(given)
+    from fairdsl.dataframes.errors import not_usable
     from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.given.errors import not_usable
 
     raise DiagnosticError(
         not_usable(what, f"it is of the type `{type(given).__name__}`", "write a file, and give its path")

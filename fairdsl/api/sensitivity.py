@@ -1,4 +1,4 @@
-"""Sensitivity: which known discriminators a spec catches."""
+"""Sensitivity: which known discriminators a spec detects."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fairdsl.options.kinds import Share
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from fairdsl.audit_sensitivity import Kind, Sensitivity
     from fairdsl.backends.contract import Observer
-    from fairdsl.planting import Kind, Sensitivity
 
 __all__ = ["sensitivity"]
 
@@ -61,15 +61,15 @@ def sensitivity(
         observer: hears of progress.
 
     Returns:
-        Each discriminator, what it changes, and which properties catch it.
+        Each discriminator, what it changes, and which properties detect it.
 
     Raises:
-        SpecError: the spec or its files have mistakes, or nothing can be planted or caught.
+        SpecError: the spec or its files have mistakes, or nothing can be planted or detected.
         ValueError: a strength that is not a share, a kind that there is not, a value that no individual has.
     """
+    from fairdsl.audit_sensitivity import Kind, Plan, sensitivity_spec
     from fairdsl.backends.contract import Silent
     from fairdsl.plan.registry import sections
-    from fairdsl.planting import Kind, Plan, sensitivity_spec
 
     share, plan = Share(above=True), Plan()
     several = (kinds,) if isinstance(kinds, Kind | str) else kinds

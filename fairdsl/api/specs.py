@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.backends.contract import Observer
-    from fairdsl.building import Spec
+    from fairdsl.builder import Spec
     from fairdsl.clock import Deadline
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.ir.agreement import Agreement
@@ -57,7 +57,7 @@ def check(
     """Verify every property of the spec at ``spec`` and report.
 
     Args:
-        spec: path of the ``.fair`` file, its text, or a spec that was built in Python (``fairdsl.building``).
+        spec: path of the ``.fair`` file, its text, or a spec that was built in Python (``fairdsl.builder``).
         models: what replaces the files of the spec, by model name: paths, fitted estimators of scikit-learn (which are
             held against their ``predict`` on ``data``), sessions of onnxruntime, ONNX models, or functions. A
             ``sha256`` in the spec still binds.
@@ -272,7 +272,7 @@ def agreement(
     from fairdsl.clock import Deadline, phase
     from fairdsl.elaborate import load_models
     from fairdsl.ir.declaration import Recorded
-    from fairdsl.recorded import held_against
+    from fairdsl.recorded_decisions import held_against
     from fairdsl.semantics import front_end
 
     # A float is meant as it is written: 0.99 is 99 in a hundred.

@@ -22,6 +22,8 @@ from fairdsl.auditing.spec import Asked, first_metrics, metrics_of, spec_text
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.data.cells import decimal_of
 from fairdsl.data.table import open_records
+from fairdsl.dataframes.tables import cells_of, csv_of, is_table, series_name
+from fairdsl.dataframes.tables import columns_of as given_columns
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.suggest import nearest
 from fairdsl.diagnostics.surface import said
@@ -29,8 +31,6 @@ from fairdsl.drafting.columns import columns_of
 from fairdsl.drafting.errors import no_such_column
 from fairdsl.drafting.protected import proposed
 from fairdsl.drafting.words import can_be_quoted, names_for
-from fairdsl.given.tables import cells_of, csv_of, is_table, series_name
-from fairdsl.given.tables import columns_of as given_columns
 from fairdsl.metrics.sampling import FEW_ROWS
 from fairdsl.options.commands import Audit
 from fairdsl.pipeline import verify

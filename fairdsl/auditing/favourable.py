@@ -151,7 +151,7 @@ def _truths(part: Sought) -> bool:
 
 def _word(value: object) -> str:
     """A value as a cell would have it."""
-    from fairdsl.given.tables import cells_of
+    from fairdsl.dataframes.tables import cells_of
 
     return cells_of([value], "`positive`")[0].strip(BLANKS)
 

@@ -13,7 +13,7 @@ from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 
 if TYPE_CHECKING:
-    from fairdsl.hunting.written import ReplayedDemand, ReplayedPair
+    from fairdsl.counterexamples.written import ReplayedDemand, ReplayedPair
 
 __all__ = ["command", "values"]
 

@@ -29,7 +29,7 @@ from fairdsl.options.commands import Rank, Search
 from fairdsl.options.errors import has_flag
 
 if TYPE_CHECKING:
-    from fairdsl.hunting import Found
+    from fairdsl.counterexamples import Found
 
 __all__ = ["command"]
 
@@ -113,7 +113,7 @@ def _parameters(settings: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _print(found: Found) -> None:
-    from fairdsl.hunting.words import words
+    from fairdsl.counterexamples.words import words
 
     print_findings(found.diagnostics)
     style = output_style()

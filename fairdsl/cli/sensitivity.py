@@ -27,7 +27,7 @@ from fairdsl.clock import unbroken
 from fairdsl.options import split_settings
 
 if TYPE_CHECKING:
-    from fairdsl.planting import Sensitivity
+    from fairdsl.audit_sensitivity import Sensitivity
 
 __all__ = ["command"]
 
@@ -95,7 +95,7 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, settings: tuple[
 
 
 def _print(found: Sensitivity) -> None:
-    from fairdsl.planting.words import lines
+    from fairdsl.audit_sensitivity.words import lines
 
     print_findings(found.diagnostics)
     style = output_style()

@@ -11,7 +11,7 @@ from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Model
-from fairdsl.recorded import held_against
+from fairdsl.recorded_decisions import held_against
 from fairdsl.semantics.checked import CheckedSpec
 
 __all__ = ["hold_models", "tell_binding"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fairdsl.counterexamples.errors import no_question
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.diagnostics.wording import short_path
-from fairdsl.hunting.errors import no_question
 from fairdsl.source import Span
 
 __all__ = [

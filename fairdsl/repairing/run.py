@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.search import STRATEGIES, evaluator_of, hunt
-from fairdsl.backends.search import Ending as HuntEnding
+from fairdsl.backends.search import STRATEGIES, evaluator_of, falsify
+from fairdsl.backends.search import Ending as SearchEnding
 from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
@@ -188,10 +188,10 @@ class Rounds:
         key = (str(self.best.file), count)
         if key not in self._searched:
             problem = self._subject.problem(self.best.model, Quantity.HOLDS)
-            # Uniform finds say most about the domain; where they are rare, any are better than few.
+            # Uniform counterexamples say most about the domain; where they are rare, any are better than few.
             usual = rate is not None and rate.low * _UNIFORM >= count
             seconds = min(_SEARCH, self._budget.remaining / _PART)
-            caught = hunt(
+            result = falsify(
                 problem,
                 self._subject.pair,
                 evaluator_of(problem.model),
@@ -200,8 +200,8 @@ class Rounds:
                 budget=Budget.of(seconds, seed=self._settings.seed),
                 observer=self._observer,
             )
-            if caught.ending is HuntEnding.INTERRUPTED:
+            if result.ending is SearchEnding.INTERRUPTED:
                 raise KeyboardInterrupt
-            self.by_the_clock |= caught.ending is HuntEnding.TIME
-            self._searched[key] = (caught.pairs.a, caught.pairs.b)
+            self.by_the_clock |= result.ending is SearchEnding.TIME
+            self._searched[key] = (result.pairs.a, result.pairs.b)
         return self._searched[key]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer, Refusal
 from fairdsl.backends.units import Units, units_of
+from fairdsl.counterexamples.errors import no_question
 from fairdsl.data.table import read_table
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
-from fairdsl.hunting.errors import no_question
 from fairdsl.ir.declaration import (
     ByAnswer,
     ByRules,

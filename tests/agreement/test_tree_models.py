@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.smt import Smt
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.script import case_script, whole_script
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import And, Compare, Linear, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput

@@ -53,8 +53,8 @@ def test_nobody_reaches_behind_a_face() -> None:
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("from fairdsl.backends.search import hunt", []),
-        ("from fairdsl.backends.search.hunt import hunt", ["fairdsl.backends.search.hunt"]),
+        ("from fairdsl.backends.search import falsify", []),
+        ("from fairdsl.backends.search.falsify import falsify", ["fairdsl.backends.search.falsify"]),
         ("def f():\n    import fairdsl.backends.smt.engine", ["fairdsl.backends.smt.engine"]),
         ("from fairdsl.backends.smt import engine", ["fairdsl.backends.smt.engine"]),
         ("from fairdsl.backends.smt.options import Partition", []),

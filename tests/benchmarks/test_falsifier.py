@@ -20,7 +20,7 @@ import pytest
 import fairdsl
 from fairdsl.backends.contract import Budget, Silent
 from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.hunt import hunt
+from fairdsl.backends.search.falsify import falsify
 from fairdsl.backends.search.strategies import STRATEGIES
 from tests.models.tree_files import Branch, Leaf, Tree, classifier, tree_file, walked
 
@@ -154,7 +154,7 @@ def test_walks_in_lockstep_are_the_strategies_walks(falsifying: Any, case: Any) 
     walk = falsifying.walks.walked(case.closed, falsifying.walks.PUBLISHED, [0, 5], 1060)["fully-directed"][1]
     assert 20 < walk.found <= UNFAIR
     assert walk.tried >= walk.found
-    alone = hunt(
+    alone = falsify(
         case.closed,
         case.pair,
         evaluator_of(case.closed.model),
@@ -163,7 +163,7 @@ def test_walks_in_lockstep_are_the_strategies_walks(falsifying: Any, case: Any) 
         budget=Budget.of(60, seed=5),
         observer=Silent(),
     )
-    assert [row.tobytes() for row in alone.pairs.a[:, :2]] == list(walk.finds)
+    assert [row.tobytes() for row in alone.pairs.a[:, :2]] == list(walk.counterexamples)
 
 
 def test_what_is_learnt_is_seen(falsifying: Any, case: Any) -> None:

@@ -16,7 +16,7 @@ from tests.modules import files, nodes_of, tree_of
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"[EW]\d{4}")
 #: What only Python can get wrong, a call or another package: the folders of the tests that have the examples.
-OF_PYTHON = {"E0628": "pipeline", "E0680": "given", "E0682": "given", "E0683": "given", "W0709": "given"}
+OF_PYTHON = {"E0628": "pipeline", **dict.fromkeys(("E0680", "E0682", "E0683", "W0709"), "dataframes")}
 
 
 def is_errors_module(path: Path) -> bool:

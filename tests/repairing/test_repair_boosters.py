@@ -13,7 +13,7 @@ from fairdsl.repairing.estimators import factory_of
 from fairdsl.repairing.exporting import exported
 from fairdsl.repairing.subject import Rows, subject_of
 from fairdsl.semantics import front_end
-from tests.given.test_frameworks import ANSWERS, SPEC, XGBOOST, Booster, Wrapped
+from tests.dataframes.test_frameworks import ANSWERS, SPEC, XGBOOST, Booster, Wrapped
 
 LABELS = np.array(ANSWERS["xgboost_categories.ubj"]["labels"])
 

@@ -88,7 +88,7 @@ def units(question: Question, pairs: Iterable[frozenset[Person]]) -> set[object]
 
 
 def person(cells: Mapping[str, Any], who: str) -> Person:
-    """One of the two individuals of a row of the table of finds."""
+    """One of the two individuals of a row of the table of counterexamples."""
     found = [cells.get(f"b.{name}", cells[name]) if who == "b" else cells[name] for name in _NAMES]
     return found[0], found[1], found[2], found[3]
 

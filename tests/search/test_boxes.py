@@ -26,7 +26,7 @@ from fairdsl.ir.question import SameDecision
 from tests.builders import BOOLEAN, category, domain, integer, linear, member, problem, real, score
 from tests.drawing import examples
 from tests.oracle import truth
-from tests.search.hunting_tools import unit_of
+from tests.search.tools import unit_of
 from tests.strategies import confident_problems, problems
 from tests.tree_strategies import tree_problems
 

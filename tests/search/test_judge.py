@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.search.admissibility import admissible_rows
 from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.hunt import Ending
+from fairdsl.backends.search.falsify import Ending
 from fairdsl.backends.search.judge import Judge, Status
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.problem import Problem
@@ -25,7 +25,7 @@ from tests.builders import BOOLEAN, category, domain, integer, linear, problem, 
 from tests.deployed_stand_in import StandIn, deployed
 from tests.drawing import examples
 from tests.oracle import truth, values_of
-from tests.search.hunting_tools import caught_by
+from tests.search.tools import found_by
 from tests.strategies import confident_problems, problems
 from tests.tree_strategies import tree_problems
 
@@ -95,27 +95,27 @@ PEOPLE = domain(sex=BOOLEAN, age=integer(0, 9))
 def test_what_only_one_arithmetic_calls_a_violation_is_a_gap(stand_in) -> None:
     """Exactly, sex decides at every age; in the file nobody of 7 and older is refused."""
     stand_in(lambda row: int(row[0] > 0 or row[1] >= 7))
-    caught = caught_by("portfolio", deployed(problem(PEOPLE, score([20, 1], -10), 0)))
-    assert sorted(caught.pairs.a[:, 1].tolist()) == list(range(7))
-    assert caught.gaps == 3
-    assert caught.gap is not None
-    assert caught.gap.status.tolist() == [Status.GAP]
+    found = found_by("portfolio", deployed(problem(PEOPLE, score([20, 1], -10), 0)))
+    assert sorted(found.pairs.a[:, 1].tolist()) == list(range(7))
+    assert found.gaps == 3
+    assert found.gap is not None
+    assert found.gap.status.tolist() == [Status.GAP]
 
 
 def test_a_gap_between_the_best_two_leaves_the_next_two_to_try(stand_in) -> None:
     """The scores of the jobs are -10, 5 and 30; the file grants the middle one only."""
     stand_in(lambda row: int(row[0] == 15))
     people = domain(job=category(0, 15, 40), age=integer(0, 9))
-    caught = caught_by("portfolio", deployed(problem(people, score([1, 0], -10), 0)))
-    assert len(caught.pairs) == 10
-    assert set(map(tuple, np.stack([caught.pairs.a[:, 0], caught.pairs.b[:, 0]], axis=1).tolist())) == {(0, 15)}
-    assert caught.gaps == 0
+    found = found_by("portfolio", deployed(problem(people, score([1, 0], -10), 0)))
+    assert len(found.pairs) == 10
+    assert set(map(tuple, np.stack([found.pairs.a[:, 0], found.pairs.b[:, 0]], axis=1).tolist())) == {(0, 15)}
+    assert found.gaps == 0
 
 
 def test_a_hunt_that_meets_gaps_only_finds_nothing(stand_in) -> None:
     stand_in(lambda row: 1)
-    caught = caught_by("portfolio", deployed(problem(PEOPLE, score([20, 0], -10), 0)))
-    assert (len(caught.pairs), caught.gaps, caught.ending) == (0, 10, Ending.EXHAUSTED)
+    found = found_by("portfolio", deployed(problem(PEOPLE, score([20, 0], -10), 0)))
+    assert (len(found.pairs), found.gaps, found.ending) == (0, 10, Ending.EXHAUSTED)
 
 
 @pytest.mark.parametrize(("relation", "found"), [(Relation.LE, False), (Relation.LT, True)])
@@ -123,15 +123,15 @@ def test_a_gap_of_exactly_the_limit(relation: Relation, found: bool) -> None:
     """One third is not a float: the gap is the limit exactly, which only rational arithmetic tells."""
     gap = ScoreGap(relation=relation, limit=Fraction(1, 3))
     asked = problem(domain(sex=BOOLEAN, age=integer(0, 9)), score(["1/3", "1/7"]), 0, demand=gap)
-    assert len(caught_by("portfolio", asked).pairs) == (10 if found else 0)
+    assert len(found_by("portfolio", asked).pairs) == (10 if found else 0)
 
 
 def test_a_gap_of_the_deployed_scores_has_its_own_limit(stand_in) -> None:
     stand_in(lambda row: int(row[0] * 5))
     for limit, agreed in ((Fraction(4), True), (Fraction(6), False)):
         asked = deployed(problem(PEOPLE, score([10, 0]), 0, demand=ScoreGap(relation=Relation.LE, limit=limit)))
-        caught = caught_by("portfolio", asked)
-        assert (len(caught.pairs), caught.gaps) == ((10, 0) if agreed else (0, 10))
+        found = found_by("portfolio", asked)
+        assert (len(found.pairs), found.gaps) == ((10, 0) if agreed else (0, 10))
 
 
 def test_relaxed_reals_stay_within_the_relaxation_exactly() -> None:
@@ -144,9 +144,9 @@ def test_relaxed_reals_stay_within_the_relaxation_exactly() -> None:
         relax=(Relaxation(attribute=1, by=Fraction(1, 10)),),
         target=linear({1: 3}, ">=", 1),
     )
-    caught = caught_by("portfolio", asked, count=500)
-    assert len(caught.pairs) == 500
-    for a, b in zip(points_of(caught.pairs.a), points_of(caught.pairs.b), strict=True):
+    found = found_by("portfolio", asked, count=500)
+    assert len(found.pairs) == 500
+    for a, b in zip(points_of(found.pairs.a), points_of(found.pairs.b), strict=True):
         assert abs(a[1] - b[1]) <= Fraction(1, 10)
         assert min(a[1], b[1]) * 3 >= 1
         assert Fraction(float(np.float32(float(a[1])))) == a[1]

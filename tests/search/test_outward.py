@@ -1,4 +1,4 @@
-"""Hunts near given rows: the rows first, the nearest counterexamples first, and distances as they are defined."""
+"""Searches near given rows: the rows first, the nearest counterexamples first, and distances as they are defined."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget, Silent
-from fairdsl.backends.search.caught import Caught, Ending
 from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.finds import NearestFirst
+from fairdsl.backends.search.falsify import falsify
 from fairdsl.backends.search.given import as_deployed
-from fairdsl.backends.search.hunt import hunt
 from fairdsl.backends.search.nearness import scales_of
+from fairdsl.backends.search.pool import NearestFirst
+from fairdsl.backends.search.result import Ending, SearchResult
 from fairdsl.backends.search.strategies import STRATEGIES
 from fairdsl.ir.problem import Problem
 from tests.builders import BOOLEAN, category, domain, integer, linear, problem, real, score
 from tests.drawing import examples
 from tests.oracle import truth, values_of
-from tests.search.hunting_tools import mistake, pairs_of, unit_of, units_of
+from tests.search.tools import mistake, pairs_of, unit_of, units_of
 from tests.strategies import problems
 
 
-def caught_near(rows: np.ndarray, asked: Problem, *, strategy: str = "outward", count: int | None = None) -> Caught:
-    return hunt(
+def caught_near(
+    rows: np.ndarray, asked: Problem, *, strategy: str = "outward", count: int | None = None
+) -> SearchResult:
+    return falsify(
         asked,
         asked.question,
         evaluator_of(asked.model),
@@ -60,16 +62,16 @@ def problems_and_rows(draw: st.DrawFn) -> tuple[Problem, np.ndarray]:
 @given(problems_and_rows(), st.sampled_from(["outward", "portfolio"]))
 def test_a_saturated_hunt_finds_every_unit_and_knows_its_distance(case, strategy: str) -> None:
     asked, rows = case
-    caught, known = caught_near(rows, asked, strategy=strategy), truth(asked)
-    assert mistake(asked, caught, known) is None
-    assert caught.ending in (Ending.EXHAUSTED, Ending.SATURATED)
-    assert {unit_of(asked.question, a, b) for a, b in pairs_of(caught)} == units_of(asked, known)
-    assert caught.near is not None
-    for place in range(len(caught.pairs)):
-        wanted = distance_of(rows, asked, caught.pairs.a[place], caught.pairs.b[place])
-        assert caught.near.distances[place] == pytest.approx(wanted)
-        row = rows[[caught.near.rows[place]]]
-        apart = min(np.nansum(distance_from(rows, asked, row, one[place])) for one in (caught.pairs.a, caught.pairs.b))
+    found, known = caught_near(rows, asked, strategy=strategy), truth(asked)
+    assert mistake(asked, found, known) is None
+    assert found.ending in (Ending.EXHAUSTED, Ending.SATURATED)
+    assert {unit_of(asked.question, a, b) for a, b in pairs_of(found)} == units_of(asked, known)
+    assert found.near is not None
+    for place in range(len(found.pairs)):
+        wanted = distance_of(rows, asked, found.pairs.a[place], found.pairs.b[place])
+        assert found.near.distances[place] == pytest.approx(wanted)
+        row = rows[[found.near.rows[place]]]
+        apart = min(np.nansum(distance_from(rows, asked, row, one[place])) for one in (found.pairs.a, found.pairs.b))
         assert apart == pytest.approx(wanted)
 
 
@@ -94,16 +96,16 @@ def test_rows_that_are_discriminated_themselves_come_first() -> None:
     """Sex decides for amounts from 500,000 to 500,999; about a fifth of the rows is there."""
     asked, rows = problem(WIDE, score([1, 0, 0, 1000], -500_999), 3), rows_of(2000)
     among = np.unique(rows[(rows[:, 0] > 499_999) & (rows[:, 0] < 501_000)][:, :3], axis=0)
-    caught = caught_near(rows, asked, count=3 * len(among))
-    assert caught.near is not None
-    own = caught.near.distances == 0
+    found = caught_near(rows, asked, count=3 * len(among))
+    assert found.near is not None
+    own = found.near.distances == 0
     assert own.sum() == len(among) > 100
     assert own[: len(among)].all()
-    assert {caught.strategies[by] for by in caught.by[own]} == {"data"}
-    assert np.array_equal(rows[caught.near.rows[own]][:, :3], caught.pairs.a[own][:, :3])
+    assert {found.strategies[by] for by in found.by[own]} == {"data"}
+    assert np.array_equal(rows[found.near.rows[own]][:, :3], found.pairs.a[own][:, :3])
     # Drawn uniformly, a find is a thousandth of the domain and hundreds of deviations away.
-    assert np.median(caught.near.distances) < 1
-    far = hunt(
+    assert np.median(found.near.distances) < 1
+    far = falsify(
         asked,
         asked.question,
         evaluator_of(asked.model),
@@ -127,29 +129,29 @@ def test_one_seed_is_one_hunt_near_rows_too() -> None:
 def test_rows_outside_the_target_are_not_begun_with_but_may_be_near() -> None:
     people = domain(age=integer(0, 99), sex=BOOLEAN)
     asked = problem(people, score([0, 1], "-1/2"), 1, target=linear({0: 1}, ">=", 18))
-    caught = caught_near(np.array([[10.0, 0], [12, 1], [14, 0]]), asked)
-    assert caught.near is not None
-    assert sorted(caught.pairs.a[:, 0].tolist()) == list(range(18, 100))
-    assert "data" not in caught.by_strategy
-    first = caught.pairs.a[:, 0] == 18
-    assert (caught.near.distances[first], caught.near.rows[first]) == (2.0, 2)
+    found = caught_near(np.array([[10.0, 0], [12, 1], [14, 0]]), asked)
+    assert found.near is not None
+    assert sorted(found.pairs.a[:, 0].tolist()) == list(range(18, 100))
+    assert "data" not in found.by_strategy
+    first = found.pairs.a[:, 0] == 18
+    assert (found.near.distances[first], found.near.rows[first]) == (2.0, 2)
 
 
 def test_reals_of_the_rows_are_replayed_as_float32() -> None:
     people = domain(rate=real(0, 1), sex=BOOLEAN)
     rows = np.array([[0.3, 0.0], [0.7, 1.0]])
-    caught = caught_near(rows, problem(people, score([0, 1], "-1/2"), 1), count=5)
-    assert caught.near is not None
-    assert caught.pairs.a[:2, 0].tolist() == as_deployed(rows, people)[:, 0].tolist()
-    assert caught.near.distances[:2].tolist() == [0, 0]
+    found = caught_near(rows, problem(people, score([0, 1], "-1/2"), 1), count=5)
+    assert found.near is not None
+    assert found.pairs.a[:2, 0].tolist() == as_deployed(rows, people)[:, 0].tolist()
+    assert found.near.distances[:2].tolist() == [0, 0]
 
 
 def test_the_nearest_find_is_expanded_first() -> None:
-    finds = NearestFirst(1, np.random.default_rng(0))
-    finds.enter(np.array([[3.0], [1.0], [2.0]]), np.array([0.3, 0.1, 0.2]))
-    finds.enter(np.array([[0.0], [1.5]]), np.array([0.0, 0.1]))
-    assert (len(finds), finds.waiting) == (5, 5)
-    assert finds.take(3).ravel().tolist() == [0.0, 1.0, 1.5]
-    assert finds.take(9).ravel().tolist() == [2.0, 3.0]
-    assert finds.waiting == 0
-    assert set(finds.some(50).ravel().tolist()) <= {0.0, 1.0, 1.5, 2.0, 3.0}
+    pool = NearestFirst(1, np.random.default_rng(0))
+    pool.enter(np.array([[3.0], [1.0], [2.0]]), np.array([0.3, 0.1, 0.2]))
+    pool.enter(np.array([[0.0], [1.5]]), np.array([0.0, 0.1]))
+    assert (len(pool), pool.waiting) == (5, 5)
+    assert pool.take(3).ravel().tolist() == [0.0, 1.0, 1.5]
+    assert pool.take(9).ravel().tolist() == [2.0, 3.0]
+    assert pool.waiting == 0
+    assert set(pool.some(50).ravel().tolist()) <= {0.0, 1.0, 1.5, 2.0, 3.0}

@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Silent
-from fairdsl.hunting.medoids import Metric, middles
-from fairdsl.hunting.representatives import Stand, representatives
+from fairdsl.counterexamples.medoids import Metric, middles
+from fairdsl.counterexamples.representatives import Stand, representatives
 from fairdsl.ir.expr import Or, conjoin
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
@@ -22,14 +22,14 @@ from fairdsl.verdict import Among, Within
 from tests.builders import BOOLEAN, category, domain, integer, linear, member, problem, real, score
 from tests.drawing import examples
 from tests.oracle import truth
-from tests.search.hunting_tools import caught_by, unit_of
+from tests.search.tools import found_by, unit_of
 from tests.strategies import problems
 from tests.tree_strategies import tree_problems
 
 
 def stands_of(asked: Problem, count: int, *, pairs: int | None = None) -> tuple[list[Stand], np.ndarray]:
-    caught = caught_by("portfolio", asked, count=pairs)
-    return representatives(asked, asked.question, caught.pairs, count, 0, Silent()), caught.pairs.a
+    found = found_by("portfolio", asked, count=pairs)
+    return representatives(asked, asked.question, found.pairs, count, 0, Silent()), found.pairs.a
 
 
 def inside(stand: Stand, person: tuple[Fraction, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""``fairdsl search`` and ``fairdsl.search``: files, names, seeds, exit codes, and what is said of the finds.
+"""``fairdsl search`` and ``fairdsl.search``: files, names, seeds, exit codes, and what is said of the counterexamples.
 
 Trap 7: "counterexamples" outside their domain, one of them thousands of times. Trap 26: runs without a seed, results
 appended to old files, categories as bare integers.

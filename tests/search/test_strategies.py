@@ -11,8 +11,8 @@ import pytest
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.search.evaluators import evaluator_of
+from fairdsl.backends.search.falsify import Ending, SearchResult
 from fairdsl.backends.search.ground import Ground
-from fairdsl.backends.search.hunt import Caught, Ending
 from fairdsl.backends.search.strategies import STRATEGIES
 from fairdsl.backends.search.strategies.aequitas import walk
 from fairdsl.backends.search.strategies.fully_directed import Attributes
@@ -26,7 +26,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Relaxation, ScoreGap
 from fairdsl.options.commands import Search
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, model, problem, real, score
-from tests.search.hunting_tools import caught_by, pairs_of, unit_of
+from tests.search.tools import found_by, pairs_of, unit_of
 
 WIDE = domain(amount=integer(0, 10**6), month=integer(0, 80), job=category(5, 2, 9, 0), rate=real(0, 1), sex=BOOLEAN)
 TOY = domain(x=integer(0, 39), y=integer(0, 39), sex=BOOLEAN)
@@ -41,8 +41,8 @@ def band(width: int) -> set[tuple[float, float]]:
     return {(float(x), float(y)) for x in range(40) for y in range(40) if 40 - width < x + y <= 40}
 
 
-def found_in(caught: Caught) -> list[tuple[float, float]]:
-    return [(x, y) for x, y, _ in caught.pairs.a.tolist()]
+def found_in(found: SearchResult) -> list[tuple[float, float]]:
+    return [(x, y) for x, y, _ in found.pairs.a.tolist()]
 
 
 @pytest.mark.parametrize("strategy", ["neighbours", "portfolio"])
@@ -51,26 +51,26 @@ def test_a_saturated_hunt_finds_all_of_a_connected_band(strategy: str, width: in
     asked = line(width)
     # Relaxed by nothing: the same units, of which nobody knows how many there are.
     question = replace(asked.question, relax=(Relaxation(attribute=0, by=Fraction(0)),))
-    caught = caught_by(strategy, replace(asked, question=question))
-    assert caught.ending is Ending.SATURATED
-    assert caught.frontier == 0
-    assert caught.sample > 0
-    assert sorted(found_in(caught)) == sorted(band(width))
+    found = found_by(strategy, replace(asked, question=question))
+    assert found.ending is Ending.SATURATED
+    assert found.frontier == 0
+    assert found.sample > 0
+    assert sorted(found_in(found)) == sorted(band(width))
 
 
 @pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"zero-order"}))
 def test_every_strategy_finds_some(strategy: str) -> None:
-    caught = caught_by(strategy, line(5), count=15)
-    assert (len(caught.pairs), caught.ending) == (15, Ending.COUNT)
-    assert len(set(found_in(caught))) == 15
-    assert set(found_in(caught)) <= band(5)
+    found = found_by(strategy, line(5), count=15)
+    assert (len(found.pairs), found.ending) == (15, Ending.COUNT)
+    assert len(set(found_in(found))) == 15
+    assert set(found_in(found)) <= band(5)
 
 
 def test_gradients_need_no_find_to_start_from() -> None:
     """One individual in a million violates: uniform draws miss them, a gradient's step does not."""
     rare = problem(WIDE, score([1, 10_000, 0, 0, 1], -777_777), 4)
-    assert len(caught_by("gradient", rare, count=1000, seconds=10).pairs) == 1000
-    assert len(caught_by("uniform", rare, count=1000, seconds=0.5).pairs) < 100
+    assert len(found_by("gradient", rare, count=1000, seconds=10).pairs) == 1000
+    assert len(found_by("uniform", rare, count=1000, seconds=0.5).pairs) < 100
 
 
 def test_differences_lead_a_black_box_to_its_boundary() -> None:
@@ -80,27 +80,27 @@ def test_differences_lead_a_black_box_to_its_boundary() -> None:
     stairs = replace(score(weights, Fraction(-41, 4)), inputs=tuple(IndicatorInput(test) for test in tests))
     asked = problem(WIDE, stairs, 4)
     assert not STRATEGIES["gradient"].fits(asked)
-    caught = caught_by("zero-order", asked, count=200, seconds=10)
-    assert len(caught.pairs) == 200
-    assert set(caught.by_strategy) == {"zero-order"}
+    found = found_by("zero-order", asked, count=200, seconds=10)
+    assert len(found.pairs) == 200
+    assert set(found.by_strategy) == {"zero-order"}
 
 
 @pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"zero-order"}))
 def test_one_seed_is_one_hunt(strategy: str) -> None:
     asked = line(4)
-    once, again = (caught_by(strategy, asked, count=12, seed=3) for _ in range(2))
+    once, again = (found_by(strategy, asked, count=12, seed=3) for _ in range(2))
     assert np.array_equal(once.pairs.a, again.pairs.a)
     assert np.array_equal(once.pairs.b, again.pairs.b)
     assert (once.evaluated, once.by_strategy) == (again.evaluated, again.by_strategy)
-    other = caught_by(strategy, asked, count=12, seed=4)
+    other = found_by(strategy, asked, count=12, seed=4)
     assert not np.array_equal(once.pairs.a, other.pairs.a)
 
 
 def test_several_protected_attributes_in_all_mode() -> None:
     people = domain(age=integer(0, 300), region=category(*range(0, 90, 3)), income=integer(0, 10**4))
-    caught = caught_by("portfolio", problem(people, score([1, 0, "1/10"], -700), 0, 1, mode=Differ.EACH), count=300)
-    a, b = caught.pairs.a, caught.pairs.b
-    assert len(caught.pairs) == len(np.unique(a[:, 2])) == 300
+    found = found_by("portfolio", problem(people, score([1, 0, "1/10"], -700), 0, 1, mode=Differ.EACH), count=300)
+    a, b = found.pairs.a, found.pairs.b
+    assert len(found.pairs) == len(np.unique(a[:, 2])) == 300
     assert (a[:, :2] != b[:, :2]).all()
 
 
@@ -112,11 +112,11 @@ def test_relaxations_and_ordered_pairs() -> None:
         relax=(Relaxation(attribute=0, by=Fraction(3)), Relaxation(attribute=2, by=None)),
         pair_target=linear({1: 1}, ">", 0, who=Who.A),
     )
-    caught = caught_by("portfolio", asked, count=400, seconds=20)
-    assert len(caught.pairs) == 400
-    assert len({unit_of(asked.question, a, b) for a, b in pairs_of(caught)}) == 400
-    assert (np.abs(caught.pairs.a[:, 0] - caught.pairs.b[:, 0]) <= 3).all()
-    assert (caught.pairs.a[:, 1] > 0).all()
+    found = found_by("portfolio", asked, count=400, seconds=20)
+    assert len(found.pairs) == 400
+    assert len({unit_of(asked.question, a, b) for a, b in pairs_of(found)}) == 400
+    assert (np.abs(found.pairs.a[:, 0] - found.pairs.b[:, 0]) <= 3).all()
+    assert (found.pairs.a[:, 1] > 0).all()
 
 
 def test_three_outcomes_and_gaps_of_scores() -> None:
@@ -125,43 +125,43 @@ def test_three_outcomes_and_gaps_of_scores() -> None:
     three = Model(
         name="m", outcomes=("a", "b", "c"), inputs=base.inputs, layers=(layer(rows, [0, 1, 2], 1),), rule=ByHighest()
     )
-    caught = caught_by("portfolio", problem(WIDE, three, 4), count=200)
-    assert len(caught.pairs) == 200
-    assert (caught.pairs.decisions[:, 0] != caught.pairs.decisions[:, 1]).all()
+    found = found_by("portfolio", problem(WIDE, three, 4), count=200)
+    assert len(found.pairs) == 200
+    assert (found.pairs.decisions[:, 0] != found.pairs.decisions[:, 1]).all()
     hidden = model(layer([[1, 0, 0, 0, 0]], [-990_000]), layer([["1/1000"]], [0], 1), attributes=5)
     gap = ScoreGap(relation=Relation.LE, limit=Fraction(9))
     far = problem(WIDE, hidden, 4, relax=(Relaxation(attribute=0, by=None),), demand=gap)
-    assert len(caught_by("portfolio", far, count=50).pairs) == 50
+    assert len(found_by("portfolio", far, count=50).pairs) == 50
 
 
 def test_an_empty_target_and_a_fair_model_are_searched_in_vain() -> None:
     nobody = problem(TOY, score([1, 1, 1], -40), 2, target=linear({0: 1}, ">", 100))
     fair = problem(TOY, score([1, 1, 0], -40), 2)
     for asked in (nobody, fair):
-        caught = caught_by("portfolio", asked)
-        assert (len(caught.pairs), caught.ending) == (0, Ending.EXHAUSTED)
+        found = found_by("portfolio", asked)
+        assert (len(found.pairs), found.ending) == (0, Ending.EXHAUSTED)
 
 
 def test_a_hunt_ends_when_every_unit_was_tried() -> None:
     """Too many units for a uniform sample to be taken as the end, and none of them violates."""
     wide = domain(x=integer(0, 299), y=integer(0, 333), sex=BOOLEAN)
-    caught = caught_by("portfolio", problem(wide, score([1, 1, 0], -40), 2), seconds=60)
-    assert (caught.tried, caught.ending) == (100_200, Ending.EXHAUSTED)
+    found = found_by("portfolio", problem(wide, score([1, 1, 0], -40), 2), seconds=60)
+    assert (found.tried, found.ending) == (100_200, Ending.EXHAUSTED)
 
 
 def test_units_beyond_those_asked_for_are_not_tried_to_the_end() -> None:
     """All forty are tried in the first batch, and all of them violate."""
     asked = problem(domain(x=integer(0, 39), sex=BOOLEAN), score([0, 1], 0), 1)
-    endings = {count: caught_by("uniform", asked, count=count) for count in (10, 40)}
-    assert {count: (len(caught.pairs), caught.ending) for count, caught in endings.items()} == {
+    endings = {count: found_by("uniform", asked, count=count) for count in (10, 40)}
+    assert {count: (len(found.pairs), found.ending) for count, found in endings.items()} == {
         10: (10, Ending.COUNT),
         40: (40, Ending.EXHAUSTED),
     }
 
 
 def test_in_a_large_domain_nothing_found_is_searched_until_the_time_is_up() -> None:
-    caught = caught_by("portfolio", problem(WIDE, score([1, 0, 0, 0, 0], -5), 4), seconds=0.5)
-    assert (len(caught.pairs), caught.ending) == (0, Ending.TIME)
+    found = found_by("portfolio", problem(WIDE, score([1, 0, 0, 0, 0], -5), 4), seconds=0.5)
+    assert (len(found.pairs), found.ending) == (0, Ending.TIME)
 
 
 def test_directions_are_rewarded_for_what_they_lead_to() -> None:

@@ -15,7 +15,7 @@ from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.search import Search
 from fairdsl.backends.search.deployed import DeployedFile
 from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.hunt import Ending
+from fairdsl.backends.search.falsify import Ending
 from fairdsl.backends.search.judge import Judge, Status
 from fairdsl.cli.app import cli
 from fairdsl.ir.declaration import WhenClass
@@ -34,7 +34,7 @@ from tests.kernel_strategies import kernel_problems
 from tests.models.model_files import SPAN, declaration, saved
 from tests.models.svm_files import classifier_file
 from tests.oracle import truth
-from tests.search.hunting_tools import caught_by, mistake, pairs_of, unit_of, units_of
+from tests.search.tools import found_by, mistake, pairs_of, unit_of, units_of
 
 PEOPLE = domain(sex=BOOLEAN, age=integer(0, 12), income=integer(0, 20))
 
@@ -61,10 +61,10 @@ def _half(vectors: np.ndarray, coefficients: np.ndarray) -> float:
 @settings(max_examples=examples(0.4))
 @given(kernel_problems(), st.integers(0, 3))
 def test_a_saturated_search_finds_every_unit(asked: Problem, seed: int) -> None:
-    caught, known = caught_by("portfolio", asked, seed=seed), truth(asked)
-    assert mistake(asked, caught, known) is None
-    assert caught.ending in (Ending.EXHAUSTED, Ending.SATURATED)
-    assert {unit_of(asked.question, a, b) for a, b in pairs_of(caught)} == units_of(asked, known)
+    found, known = found_by("portfolio", asked, seed=seed), truth(asked)
+    assert mistake(asked, found, known) is None
+    assert found.ending in (Ending.EXHAUSTED, Ending.SATURATED)
+    assert {unit_of(asked.question, a, b) for a, b in pairs_of(found)} == units_of(asked, known)
 
 
 @pytest.mark.parametrize("engine", [Enumerate(), Search()], ids=lambda engine: engine.name)
@@ -86,9 +86,9 @@ def test_enumeration_and_search_count_the_same_units_of_a_file(tmp_path: Path, k
     points = np.array([[s, a, i] for s in (0, 1) for a in range(13) for i in range(21)], dtype=float)
     decided = Runtime(asked.model.deployed).decide_array(points).reshape(2, 13, 21)
     apart = {(float(a), float(i)) for a, i in zip(*np.nonzero(decided[0] != decided[1]), strict=True)}
-    caught = caught_by("portfolio", asked)
-    assert caught.ending is Ending.EXHAUSTED
-    assert {tuple(row[1:]) for row in caught.pairs.a.tolist()} == apart
+    found = found_by("portfolio", asked)
+    assert found.ending is Ending.EXHAUSTED
+    assert {tuple(row[1:]) for row in found.pairs.a.tolist()} == apart
     assert 0 < len(apart) < 273
     assert ask(Enumerate(), asked) is not None
 

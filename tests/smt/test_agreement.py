@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt import Smt, SmtLib
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.script import case_script, whole_script
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity

@@ -9,8 +9,8 @@ import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.smt import settle
+from fairdsl.backends.smt.case_bounds import Bounder, CaseBounds
 from fairdsl.backends.smt.cases import cases
-from fairdsl.backends.smt.settle import Bounder, CaseBounds
 from fairdsl.backends.smt.worklist import WorkList
 from fairdsl.clock import Deadline, Meter, OutOfTimeError, metered
 from fairdsl.ir.model import ByHighest

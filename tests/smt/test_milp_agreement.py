@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.milp.decide import settle_case
 from fairdsl.backends.smt.milp.highs import mixed_point
@@ -15,7 +16,6 @@ from fairdsl.backends.smt.milp.place import places
 from fairdsl.backends.smt.milp.program import program, with_binaries
 from fairdsl.backends.smt.milp.query import pair_query
 from fairdsl.backends.smt.region import Region
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput

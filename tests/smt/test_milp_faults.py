@@ -12,6 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.backends.smt.bound_filters.boxes import Boxes
+from fairdsl.backends.smt.bound_filters.sampling import Sampler
+from fairdsl.backends.smt.case_bounds import Bounded, Bounder, CaseBounds
 from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.milp import branch, highs, sides
 from fairdsl.backends.smt.milp.branch import Search
@@ -22,9 +25,6 @@ from fairdsl.backends.smt.milp.place import Enclosures, places
 from fairdsl.backends.smt.milp.query import pair_query
 from fairdsl.backends.smt.milp.sides import left_by_sides
 from fairdsl.backends.smt.region import whole_region
-from fairdsl.backends.smt.settle import Bounded, Bounder, CaseBounds
-from fairdsl.backends.smt.sieves.boxes import Boxes
-from fairdsl.backends.smt.sieves.sampling import Sampler
 from fairdsl.backends.smt.solvers.chain import Limits, Status, decide
 from fairdsl.clock import NEVER, Deadline, OutOfTimeError
 from fairdsl.ir.feature import AttributeInput, IndicatorInput

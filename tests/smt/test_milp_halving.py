@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.milp import place
 from fairdsl.backends.smt.milp.branch import Search
@@ -19,7 +20,6 @@ from fairdsl.backends.smt.milp.place import Enclosures, places
 from fairdsl.backends.smt.milp.query import pair_query
 from fairdsl.backends.smt.milp.sides import left_by_sides
 from fairdsl.backends.smt.milp.tree import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.milp.decide import settle_case
 from fairdsl.backends.smt.milp.prune import tightened
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import float_layers, preactivation_bounds
 from fairdsl.numerics.leaves import Leaves

@@ -9,10 +9,10 @@ from itertools import islice
 
 import pytest
 
+from fairdsl.backends.smt.bound_filters.sampling import Sampler, Suspect
 from fairdsl.backends.smt.options import Order, Partition
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.backends.smt.partition.ledger import Ledger
-from fairdsl.backends.smt.sieves.sampling import Sampler, Suspect
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide
 from fairdsl.backends.smt.solvers.pool import SolverPool
 from fairdsl.backends.smt.solvers.worker import Task

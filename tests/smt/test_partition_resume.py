@@ -10,11 +10,11 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
+from fairdsl.backends.smt.bound_filters.sampling import Sampler, Suspect
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import run
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.backends.smt.partition.ledger import Ledger
-from fairdsl.backends.smt.sieves.sampling import Sampler, Suspect
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Arithmetic, Ended, Holds, Reason, Unknown, Word

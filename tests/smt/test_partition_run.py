@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.backends.smt.bound_filters.bounding import BoundFilter
 from fairdsl.backends.smt.options import Order
 from fairdsl.backends.smt.partition.grid import Grid, restricted
-from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.ir.question import Pair, Quantity, Relaxation
 from fairdsl.verdict import Ended, Holds, Reason, Unknown, Vacuous, Violated
@@ -135,13 +135,13 @@ def test_no_time_leaves_partitions_untried() -> None:
 
 def test_bounds_are_not_computed_beyond_the_time(monkeypatch) -> None:
     """A block of 512 partitions was bounded to its end: of a wide network that took half a minute."""
-    true_settled = Sieve.settled
+    true_settled = BoundFilter.settled
 
     def slowly(self, boxes):
         time.sleep(0.3)
         return true_settled(self, boxes)
 
-    monkeypatch.setattr(Sieve, "settled", slowly)
+    monkeypatch.setattr(BoundFilter, "settled", slowly)
     fair = problem(domain(x=integer(0, 99_999), g=integer(0, 1)), score([1, 0]), 1)
     started = time.monotonic()
     verdict = asked(fair, size=1, seconds=1.0)

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.region import Region
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.question import Relaxation
 from fairdsl.numerics.narrow import Finite, Interval
 from tests.builders import BOOLEAN, category, domain, integer, layer, model, problem, real

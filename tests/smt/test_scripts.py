@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.recover import number, parse_answer
 from fairdsl.backends.smt.script import case_script, whole_script
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Layer

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.smt import Smt
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import And, Compare, opposite
 from fairdsl.ir.feature import IndicatorInput

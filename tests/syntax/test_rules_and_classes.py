@@ -12,7 +12,7 @@ from typing import Any, Union, get_args
 import pytest
 
 from fairdsl import semantics
-from fairdsl.building import Groups, Pairs
+from fairdsl.builder import Groups, Pairs
 from fairdsl.source import SourceFile
 from fairdsl.syntax import build, tree
 from fairdsl.syntax.parse import parse
@@ -167,7 +167,7 @@ def test_every_clause_is_defined_in_the_semantics() -> None:
     assert not undefined, f"docs/semantics.md says nowhere, in back-ticks, what {undefined} means"
 
 
-#: Clauses that have no field in `fairdsl.building`, and why: they are written as text, in `clauses`.
+#: Clauses that have no field in `fairdsl.builder`, and why: they are written as text, in `clauses`.
 AS_TEXT = {
     tree.ForEachClause: "properties of its values are written one by one, by a loop in Python",
     tree.OtherwiseEqualClause: "says what is so without it",
@@ -188,5 +188,5 @@ def test_every_clause_can_be_built() -> None:
     assert not built & AS_TEXT.keys()
     missing = [kind.__name__ for kind in CLAUSES if kind not in built | AS_TEXT.keys()]
     assert not missing, (
-        f"{missing}: a field of Pairs or Groups in fairdsl/building/properties.py, or a reason in AS_TEXT"
+        f"{missing}: a field of Pairs or Groups in fairdsl/builder/properties.py, or a reason in AS_TEXT"
     )

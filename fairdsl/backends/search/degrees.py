@@ -1,4 +1,4 @@
-"""How true a formula is, as a number that a hunt steers by: negative where it is false.
+"""How true a formula is, as a number that a search steers by: negative where it is false.
 
 Of a comparison it is the distance from its border, of a decision the distance of the score from another one, of a
 conjunction the least of its parts (Fainekos and Pappas, *Robustness of temporal logic specifications*, 2006). Nothing

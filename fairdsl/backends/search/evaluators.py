@@ -1,6 +1,6 @@
-"""What a hunt asks of a model: approximate scores to steer by, and decisions with nothing left in doubt.
+"""What a search asks of a model: approximate scores to steer by, and decisions with nothing left in doubt.
 
-Any kind of model can be hunted that comes with these few functions; everything else of the hunt is about
+Any kind of model can be searched that comes with these few functions; everything else of the search is about
 domains and pairs.
 """
 

@@ -1,7 +1,7 @@
-"""Given rows in a hunt: individuals to begin with, to draw around, and to measure finds by.
+"""Given rows in a search: individuals to begin with, to draw around, and to measure counterexamples by.
 
 Rows outside the domain are for the caller to leave out. Rows outside the target are nobody to begin with, but people
-all the same: finds may be near them.
+all the same: counterexamples may be near them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Given:
         self.rows = as_deployed(rows, domain)
         self.scales = scales_of(self.rows, domain, self._shared)
         self._nearest = Nearest(self.rows[:, self._shared], self.scales)
-        #: Those in the target, as far as its ranges tell: the hunt begins with them.
+        #: Those in the target, as far as its ranges tell: the search begins with them.
         self.people = self.rows[self._inside(pair)]
         self._free = [index for index in self._shared if not sampler.columns[index].single]
 

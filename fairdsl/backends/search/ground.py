@@ -1,4 +1,4 @@
-"""Where a hunt takes place: candidates measured in approximate arithmetic, and the pairs among their members.
+"""Where a search takes place: candidates measured in approximate arithmetic, and the pairs among their members.
 
 Nothing here is proved. A score so near to a threshold that float64 may err is settled at once, so that ties are not
 passed over; every pair is judged by :mod:`fairdsl.backends.search.judge` before it counts.
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.search.candidates import Space, apart, between, space_of
 from fairdsl.backends.search.evaluators import Counted, Evaluator
-from fairdsl.backends.search.finds import Finds, NearestFirst
 from fairdsl.backends.search.given import Given
+from fairdsl.backends.search.pool import NearestFirst, Pool
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.ir.expr import TRUE, Who, conjoin
 from fairdsl.ir.problem import Problem
@@ -64,8 +64,8 @@ class Pairs:
 class Ground:
     """One question, how its candidates are drawn and measured, and what was found of them so far.
 
-    ``batch`` is how many candidates are best tried at once. ``given`` are the rows that finds shall be near to, if any.
-    ``options`` are those of the command, of which some are for single strategies.
+    ``batch`` is how many candidates are best tried at once. ``given`` are the rows that counterexamples shall be near
+    to, if any. ``options`` are those of the command, of which some are for single strategies.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Ground:
         self.sampler = Sampler(problem.domain, pair.target, self.rng)
         self.space: Space = space_of(pair, self.sampler)
         self.given = None if rows is None else Given(rows, problem.domain, pair, self.sampler)
-        self.finds = (Finds if rows is None else NearestFirst)(len(self.space.columns), self.rng)
+        self.pool = (Pool if rows is None else NearestFirst)(len(self.space.columns), self.rng)
         self.batch = 1
         self._conditions = conjoin(between(pair), pair.pair_target)
 
@@ -89,7 +89,7 @@ class Ground:
 
     @property
     def source(self) -> str:
-        """What finds among drawn candidates are put down to."""
+        """What counterexamples among drawn candidates are put down to."""
         return "uniform" if self.given is None else "surroundings"
 
     def draw(self, count: int) -> FloatArray:

@@ -53,7 +53,7 @@ def _scale(values: FloatArray, domain: Domain, index: int) -> float:
 
 
 class Nearest:
-    """Finds of many points the nearest of some rows; ``scales`` as :func:`scales_of` gives them."""
+    """Pool of many points the nearest of some rows; ``scales`` as :func:`scales_of` gives them."""
 
     def __init__(self, rows: FloatArray, scales: FloatArray) -> None:
         if not len(rows):

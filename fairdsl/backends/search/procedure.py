@@ -1,4 +1,4 @@
-"""The procedure: a short, seeded hunt for violations, the first stage of every plan."""
+"""The procedure: a short, seeded search for violations, the first stage of every plan."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ __all__ = ["Search"]
 _SECONDS, _FRACTION = 2.0, 0.1
 #: The fraction of what remains that it takes for a model without layers over more individuals than can be gone through.
 _ALONE, _LISTED = 0.9, 2**22
-#: Distinct witnesses after which the hunt ends, and candidates checked exactly per batch.
+#: Distinct witnesses after which the search ends, and candidates checked exactly per batch.
 _ENOUGH, _CHECKED = 5, 16
-#: Draws in a row without an individual after which the hunt ends.
+#: Draws in a row without an individual after which the search ends.
 _BARREN = 20
 #: Evaluations per individual of a small domain after which nothing new is to be expected.
 _REPEATS = 40
@@ -40,7 +40,7 @@ _INDIVIDUALS = 16384
 
 
 class Search:
-    """Finds violations of pair questions; never decides that there are none."""
+    """Pool violations of pair questions; never decides that there are none."""
 
     name = "search"
     about = Capability(
@@ -73,57 +73,57 @@ class Search:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets, where it has as long as there is: other individuals are drawn in each."""
-        hunt = _Hunt(problem, budget.seed)
+        search = _Search(problem, budget.seed)
         while True:
-            share = Budget.of(_seconds(hunt, budget, alone=facts.alone), jobs=1, seed=budget.seed)
+            share = Budget.of(_seconds(search, budget, alone=facts.alone), jobs=1, seed=budget.seed)
             with one_blas_thread(), until(share.deadline):  # what was found by then is kept
-                hunt.run(share, observer)
-            facts.witnesses.extend(found for found in hunt.witnesses if found not in facts.witnesses)
-            facts.gaps.extend(found for found in hunt.gaps if found not in facts.gaps)
-            verdict = _found(problem, hunt, budget.seed)
-            if hunt.ended or not (facts.alone and hunt.large):
+                search.run(share, observer)
+            facts.witnesses.extend(found for found in search.witnesses if found not in facts.witnesses)
+            facts.gaps.extend(found for found in search.gaps if found not in facts.gaps)
+            verdict = _found(problem, search, budget.seed)
+            if search.ended or not (facts.alone and search.large):
                 return verdict
             budget = yield verdict
 
 
-def _found(problem: Problem, hunt: _Hunt, seed: int) -> Verdict:
+def _found(problem: Problem, search: _Search, seed: int) -> Verdict:
     """What was found comes to."""
     evidence = Evidence(
         backend=Search.name,
-        method=f"{hunt.evaluated:,} individuals drawn and evaluated, seed {seed}",
+        method=f"{search.evaluated:,} individuals drawn and evaluated, seed {seed}",
         fidelity=Fidelity.NARROWS,
     )
-    witnesses, breaches = tuple(hunt.witnesses), tuple(hunt.breaches)
+    witnesses, breaches = tuple(search.witnesses), tuple(search.breaches)
     if problem.quantity is not Quantity.HOLDS:
-        return _bounded(problem, hunt, evidence)
-    if hunt.found:
+        return _bounded(problem, search, evidence)
+    if search.found:
         return Violated(witnesses=witnesses, breaches=breaches, evidence=evidence)
-    if hunt.gaps or hunt.apart:
+    if search.gaps or search.apart:
         detail = "exact arithmetic and the deployed float32 model disagree on the violations found"
-        gaps, apart = tuple(hunt.gaps), tuple(hunt.apart)
+        gaps, apart = tuple(search.gaps), tuple(search.apart)
         return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=gaps, breaches=apart)
     return Unknown(reason=Reason.INCOMPLETE, detail="no violation found", evidence=evidence)
 
 
-def _seconds(hunt: _Hunt, budget: Budget, *, alone: bool) -> float:
-    """The seconds that the hunt may take: more where nobody comes after it who could prove anything."""
-    if alone and hunt.large:
+def _seconds(search: _Search, budget: Budget, *, alone: bool) -> float:
+    """The seconds that the search may take: more where nobody comes after it who could prove anything."""
+    if alone and search.large:
         return _ALONE * budget.remaining
     return min(_SECONDS, _FRACTION * budget.remaining)
 
 
-def _bounded(problem: Problem, hunt: _Hunt, evidence: Evidence) -> Shares:
+def _bounded(problem: Problem, search: _Search, evidence: Evidence) -> Shares:
     """What the violations that were found leave of a share: each of them falsifies the units that it lies in.
 
     Where shared values are real a unit has no volume, so a pair bounds nothing; it is shown all the same.
     """
-    asked, (total, unfair) = problem.demanded, hunt.units
+    asked, (total, unfair) = problem.demanded, search.units
     falsified = Fraction(unfair, total) if total else Fraction(0)
     # Conditions may leave fewer units than the product of the values, of which nobody counted how many: unless each
     # unit of the product is in a tuple that was found.
     pair = asked.pair
     conditions = conjoin(problem.domain.where, pair.target, pair.pair_target, asked.premise)
-    counted = falsified == 1 or (conditions == TRUE and not pair.sure and not hunt.single)
+    counted = falsified == 1 or (conditions == TRUE and not pair.sure and not search.single)
     return Shares(
         certified=Fraction(0),
         falsified=falsified,
@@ -132,14 +132,14 @@ def _bounded(problem: Problem, hunt: _Hunt, evidence: Evidence) -> Shares:
         measure="counting" if total is not None else "volume",
         unit=problem.unit_in_words,
         evidence=evidence,
-        witnesses=tuple(hunt.witnesses),
-        breaches=tuple(hunt.breaches),
+        witnesses=tuple(search.witnesses),
+        breaches=tuple(search.breaches),
         reason=Reason.INCOMPLETE if falsified < 1 else None,
         total=total if counted else None,
     )
 
 
-class _Hunt:
+class _Search:
     """One run: what was found and how much was tried."""
 
     def __init__(self, problem: Problem, seed: int) -> None:

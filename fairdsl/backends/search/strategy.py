@@ -1,7 +1,7 @@
 """What a strategy is: it proposes candidates, hears what became of them, and proposes others.
 
 A strategy is a generator: ``tried = yield Proposal(name, rows)``. So a method reads in the order in which its paper
-tells it, whether it goes one individual at a time or by thousands. It never ends by itself; the hunt ends it.
+tells it, whether it goes one individual at a time or by thousands. It never ends by itself; the search ends it.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ from types import TracebackType
 
 from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.backends.encoding import Answer
+from fairdsl.backends.smt.case_bounds import CaseBounds
 from fairdsl.backends.smt.cases import Cases, cases
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.options import SmtOptions
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import whole_script
-from fairdsl.backends.smt.settle import CaseBounds
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, Solvers
 from fairdsl.backends.smt.solvers.worker import Task

@@ -21,10 +21,10 @@ from math import floor, gcd, isfinite, lcm, log2
 import numpy as np
 
 from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.case_bounds import FloatArray
 from fairdsl.backends.smt.forest import Forest, grown
 from fairdsl.backends.smt.individuals import Individuals
 from fairdsl.backends.smt.plain import input_term
-from fairdsl.backends.smt.settle import FloatArray
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.exact_array import ObjectArray
 from fairdsl.ir.feature import AttributeInput, Input

@@ -18,11 +18,11 @@ from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.backends.encoding import Answer
+from fairdsl.backends.smt.case_bounds import Bounded, Bounder, CaseBounds
 from fairdsl.backends.smt.cases import Case, refined
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.recover import carried, checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
-from fairdsl.backends.smt.settle import Bounded, Bounder, CaseBounds
 from fairdsl.clock import Deadline, meter_in_force, until
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem

@@ -15,10 +15,10 @@ from itertools import count
 from math import inf, isfinite
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer
+from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import Atom, Case, parts_of
 from fairdsl.backends.smt.climb import Climb
 from fairdsl.backends.smt.region import Region, whole_region
-from fairdsl.backends.smt.settle import Bounder
 from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.backends.worst import Worst
 from fairdsl.clock import Deadline, now

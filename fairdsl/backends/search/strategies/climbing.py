@@ -1,7 +1,7 @@
 """``climb``: descent of many centres towards a violation, and bisection onto the decision boundary.
 
-The quick search of ``fairdsl check`` (:mod:`..climb`), without its end after a few finds. It is for violations so
-rare that no draw meets one.
+The quick search of ``fairdsl check`` (:mod:`..climb`), without its end after a few counterexamples. It is for
+violations so rare that no draw meets one.
 """
 
 from __future__ import annotations

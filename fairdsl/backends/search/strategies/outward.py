@@ -1,9 +1,9 @@
-"""``outward``: from given rows into their surroundings, and from the finds nearest to a row to their neighbours.
+"""``outward``: from given rows into their surroundings, and from what is found nearest to a row to its neighbours.
 
-For violations that look like people who exist: a uniform individual of a wide domain is like nobody. The hunt tries the
-rows themselves first. Then two arms take turns as a bandit decides (:mod:`.portfolio`): what is beside finds, those
-of the nearest finds first, and what is beside the rows. What comes early is near; it is not promised to be the
-nearest there is.
+For violations that look like people who exist: a uniform individual of a wide domain is like nobody. The search tries
+the rows themselves first. Then two arms take turns as a bandit decides (:mod:`.portfolio`): what is beside
+counterexamples, those of the nearest counterexamples first, and what is beside the rows. What comes early is near; it
+is not promised to be the nearest there is.
 
 Beside something lies any other value of a category, and a number that is a quarter of its scale in the data away
 (:mod:`..nearness`), or the next one if that is farther. Next numbers throughout would fill the table with
@@ -41,10 +41,10 @@ def surroundings(ground: Ground) -> Proposing:
 
 
 def expansion(ground: Ground) -> Proposing:
-    """Whatever is beside the nearest finds; without any, draws."""
+    """Whatever is beside the nearest counterexamples; without any, draws."""
     while True:
-        if ground.finds.waiting:
-            rows = ground.finds.take(max(1, ground.batch // _steps(ground)))
+        if ground.pool.waiting:
+            rows = ground.pool.take(max(1, ground.batch // _steps(ground)))
             yield Proposal("neighbours", _beside(ground, rows))
         else:
             yield Proposal(ground.source, ground.draw(ground.batch))

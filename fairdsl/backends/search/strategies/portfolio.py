@@ -1,15 +1,16 @@
 """``portfolio``: several strategies, and a bandit that moves the effort to what pays.
 
-What pays changes in the course of a hunt: without finds nothing has neighbours, with a few everything has. So the
-bandit is Thompson's (Biometrika 25, 1933) with a fading memory (Raj and Kalyani, arXiv 1707.09727). A
-strategy's finds in so many evaluations are taken for Poisson counts of an unknown rate with a Gamma
-prior; before each turn a rate is drawn from every posterior, and the strategy with the highest one has its turn.
-Both counts fade, so that what was long ago counts for little. The prior is hopeful: what was never tried is tried soon.
-In a domain too large to be gone through, uniform draws that found nothing are not forgotten before they find something:
-where one in a million violates, the next ones are no better than the last, and what is guided gets most of the effort.
+What pays changes in the course of a search: without counterexamples nothing has neighbours, with a few everything has.
+So the bandit is Thompson's (Biometrika 25, 1933) with a fading memory (Raj and Kalyani, arXiv 1707.09727). A strategy's
+counterexamples in so many evaluations are taken for Poisson counts of an unknown rate with a Gamma prior; before each
+turn a rate is drawn from every posterior, and the strategy with the highest one has its turn. Both counts fade, so that
+what was long ago counts for little. The prior is hopeful: what was never tried is tried soon. In a domain too large to
+be gone through, uniform draws that found nothing are not forgotten before they find something: where one in a million
+violates, the next ones are no better than the last, and what is guided gets most of the effort.
 
-Effort is counted in evaluated individuals and not in seconds, so a seed gives one and the same hunt however fast or
-busy a machine is. Where the last bits of scores are other ones (another processor or library), it may be another hunt.
+Effort is counted in evaluated individuals and not in seconds, so a seed gives one and the same search however fast or
+busy a machine is. Where the last bits of scores are other ones (another processor or library), it may be another
+search.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["portfolio"]
 _FADING = 0.95
 #: Units that uniform draws do not come to the end of.
 _MANY = 10**6
-#: The prior: so many finds in so many evaluations.
+#: The prior: so many counterexamples in so many evaluations.
 _FINDS, _EVALUATIONS = 1.0, 4.0
 #: What a proposed row costs even where it was tried before.
 _OVERHEAD = 0.05

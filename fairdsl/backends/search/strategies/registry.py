@@ -44,11 +44,11 @@ def _without_slopes(problem: Problem) -> bool:
 
 
 def _frontier(ground: Ground) -> bool:
-    return ground.finds.waiting > 0
+    return ground.pool.waiting > 0
 
 
 def _some(ground: Ground) -> bool:
-    return len(ground.finds) > 0
+    return len(ground.pool) > 0
 
 
 _PARTS = (

@@ -15,13 +15,13 @@ __all__ = ["resample"]
 
 
 def resample(ground: Ground) -> Proposing:
-    """Vary finds; without any, draw."""
+    """Vary counterexamples; without any, draw."""
     free = np.array(ground.free, dtype=np.int64)
     while True:
-        if not len(ground.finds) or not free.size:
+        if not len(ground.pool) or not free.size:
             yield Proposal(ground.source, ground.draw(ground.batch))
             continue
-        rows = ground.finds.some(ground.batch)
+        rows = ground.pool.some(ground.batch)
         chosen = free[ground.rng.integers(0, len(free), len(rows))]
         for position in free.tolist():
             mine = np.flatnonzero(chosen == position)

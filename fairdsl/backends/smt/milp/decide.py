@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from fairdsl.backends.smt.case_bounds import Bounded
 from fairdsl.backends.smt.cases import Case
 from fairdsl.backends.smt.milp.branch import MOST_UNITS, Search, Searched
 from fairdsl.backends.smt.milp.candidate import Candidates
@@ -20,7 +21,6 @@ from fairdsl.backends.smt.milp.program import program, with_binaries
 from fairdsl.backends.smt.milp.prune import tightened
 from fairdsl.backends.smt.milp.query import Query, pair_query
 from fairdsl.backends.smt.region import Region
-from fairdsl.backends.smt.settle import Bounded
 from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem

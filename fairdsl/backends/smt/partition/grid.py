@@ -23,9 +23,9 @@ from math import ceil, prod
 
 import numpy as np
 
+from fairdsl.backends.smt.bound_filters.boxes import Box, Boxes
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.partition.shuffle import shuffled
-from fairdsl.backends.smt.sieves.boxes import Box, Boxes
 from fairdsl.ir.domain import Attribute, Category, Domain
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, conjoin
 from fairdsl.ir.problem import Problem

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.backends.smt.bound_filters.boxes import Box
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition.networks import PRUNED, Networks
-from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.ir.problem import Problem
 from fairdsl.pruning.parts import PartFile
 from fairdsl.pruning.remove import PrunedModel, prune_on

@@ -22,6 +22,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
+from fairdsl.backends.smt.bound_filters.boxes import Box
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
 from fairdsl.backends.smt.partition.lines import (
@@ -34,7 +35,6 @@ from fairdsl.backends.smt.partition.lines import (
     verdict_line,
 )
 from fairdsl.backends.smt.partition.record import Record
-from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.codec import MisfitError, from_plain, plain
 from fairdsl.diagnostics import DiagnosticError

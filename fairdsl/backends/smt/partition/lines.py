@@ -13,9 +13,9 @@ from hashlib import sha256
 from math import inf
 from typing import Any, ClassVar
 
+from fairdsl.backends.smt.bound_filters.boxes import Box
 from fairdsl.backends.smt.options import Order
 from fairdsl.backends.smt.partition.record import Record, box_words, point_words
-from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.codec import Document, from_plain, plain
 from fairdsl.ir.domain import Domain

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairdsl.backends.smt.bound_filters.bounding import BoundFilter
+from fairdsl.backends.smt.bound_filters.boxes import Box
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
 from fairdsl.backends.smt.partition.grid import values_in_words
-from fairdsl.backends.smt.sieves.bounding import Sieve
-from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import narrow
@@ -60,19 +60,19 @@ class Networks:
 class Sound:
     """Writes each partition's network without the units that are 0 for everybody in it."""
 
-    sieve: Sieve
+    bound_filter: BoundFilter
     networks: Networks
 
     @classmethod
-    def of(cls, problem: Problem, request: Partition, sieve: Sieve, seed: int) -> Sound | None:
+    def of(cls, problem: Problem, request: Partition, bound_filter: BoundFilter, seed: int) -> Sound | None:
         """What was asked for; None where it was not."""
         if request.sound_networks is None:
             return None
-        return cls(sieve, Networks(problem, SOUND, request.sound_networks, request.drawn, seed))
+        return cls(bound_filter, Networks(problem, SOUND, request.sound_networks, request.drawn, seed))
 
     def written(self, key: str, box: Box) -> PartFile | None:
         """The partition's network as a file; None where no unit is proved to be 0 in it."""
-        units = self.sieve.inactive(box)
+        units = self.bound_filter.inactive(box)
         return self.networks.written(key, box, remove(self.networks.problem.model, units)) if units else None
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.smt.bound_filters.bounding import BoundFilter
 from fairdsl.backends.smt.cases import pair_of, widened
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import Grid
@@ -16,7 +17,6 @@ from fairdsl.backends.smt.partition.networks import networks_kept, prepare_netwo
 from fairdsl.backends.smt.partition.record import Outcome
 from fairdsl.backends.smt.partition.run import Run
 from fairdsl.backends.smt.partition.source import Adaptive, Gridded, Source
-from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.ir.problem import Problem
@@ -57,18 +57,18 @@ def by_partitions(
     every = tuple(index for index in range(len(grid.sets)) if index not in pair_of(problem).differ)
     cut = grid.cut if request.chunk is not None else every
     total = None if request.chunk is None else grid.count
-    sieve = Sieve(problem, grid.sets)
+    bound_filter = BoundFilter(problem, grid.sets)
     prepare_networks(problem, request)
     ledger = Ledger.open(request, problem, budget.seed, cut, total)
     try:
         source: Source = (
             Gridded(grid, request, budget.seed)
             if request.chunk is not None
-            else Adaptive(problem, grid.sets, sieve, ledger)
+            else Adaptive(problem, grid.sets, bound_filter, ledger)
         )
         pool = pool_of(problem, budget.jobs, budget.options[SmtOptions].query_memory)
         with one_blas_thread():
-            outcome = Run(problem, source, sieve, grid.sets, ledger, pool, budget, observer).run()
+            outcome = Run(problem, source, bound_filter, grid.sets, ledger, pool, budget, observer).run()
     finally:
         ledger.close()
     evidence = _evidence(name, problem, request, total, outcome, budget, ledger)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from fairdsl.backends.contract import Budget
+from fairdsl.backends.smt.bound_filters.boxes import Box
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import restricted
-from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Chained, Limits
 from fairdsl.backends.smt.solvers.pool import Solvers
 from fairdsl.backends.smt.solvers.worker import Task

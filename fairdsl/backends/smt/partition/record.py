@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from fairdsl.backends.smt.sieves.boxes import Box
+from fairdsl.backends.smt.bound_filters.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.ir.domain import Category, Domain, Point
 from fairdsl.numerics.narrow import Finite

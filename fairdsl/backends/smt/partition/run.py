@@ -15,6 +15,9 @@ from dataclasses import replace
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.smt.bound_filters.bounding import BoundFilter
+from fairdsl.backends.smt.bound_filters.boxes import Box, has_unit_of
+from fairdsl.backends.smt.bound_filters.sampling import Sampler
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import share_of
@@ -25,9 +28,6 @@ from fairdsl.backends.smt.partition.queue import Part, Query, Queue
 from fairdsl.backends.smt.partition.record import Outcome, Record
 from fairdsl.backends.smt.partition.source import Block, Source
 from fairdsl.backends.smt.recover import as_pair
-from fairdsl.backends.smt.sieves.bounding import Sieve
-from fairdsl.backends.smt.sieves.boxes import Box, has_unit_of
-from fairdsl.backends.smt.sieves.sampling import Sampler
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.backends.smt.solvers.pool import Solvers
 from fairdsl.ir.domain import Point
@@ -56,19 +56,19 @@ class Run:
         self,
         problem: Problem,
         source: Source,
-        sieve: Sieve,
+        bound_filter: BoundFilter,
         sets: Box,
         ledger: Ledger,
         pool: Solvers,
         budget: Budget,
         observer: Observer,
     ) -> None:
-        self._problem, self._source, self._sieve, self._sets = problem, source, sieve, sets
+        self._problem, self._source, self._filter, self._sets = problem, source, bound_filter, sets
         self._ledger, self._budget, self._observer = ledger, budget, observer
         self._request, self._trusts = budget.options[Partition], budget.options[SmtOptions].trust_milp
         self._sampler = Sampler(problem, sets, budget.seed)
         self._heuristic = Heuristic.of(problem, self._request, budget.seed)
-        self._sound = Sound.of(problem, self._request, sieve, budget.seed)
+        self._sound = Sound.of(problem, self._request, bound_filter, budget.seed)
         self._differ = pair_of(problem).differ
         self._queue = Queue(problem, pool, budget)
         self._gaps: list[Witness] = []
@@ -115,7 +115,7 @@ class Run:
         if self._budget.exhausted:
             return dict(parts)  # they wait, and have no turn
         started = time.process_time()
-        holds, undecided = self._sieve.settled(block.boxes.subset(np.array(list(parts), dtype=np.int64)))
+        holds, undecided = self._filter.settled(block.boxes.subset(np.array(list(parts), dtype=np.int64)))
         each = (time.process_time() - started) / len(parts)
         left: dict[int, Part] = {}
         for (place, part), settled, units in zip(parts.items(), holds.tolist(), undecided.tolist(), strict=True):
@@ -134,7 +134,7 @@ class Run:
         if found is not None:
             self._violated(part, found, 0.0)
             return True
-        held = self._ledger.held_on(part.key, part.box, share_of(part.box, self._sets), self._sieve.units)
+        held = self._ledger.held_on(part.key, part.box, share_of(part.box, self._sets), self._filter.units)
         # What bounds proved they can prove again; what was trusted counts where it still is.
         if held is None or held.by == _BOUNDS or (held.by == _TRUSTED and not self._trusts) or self._request.recheck:
             return False
@@ -153,7 +153,7 @@ class Run:
 
     def _bounded_before(self, part: Part, earlier: Earlier) -> Part:
         """The partition with the undecided units of the earlier run, so that their average is over all of the file."""
-        undecided = min(earlier.undecided, self._sieve.units) if earlier.units else None
+        undecided = min(earlier.undecided, self._filter.units) if earlier.units else None
         return Part(part.key, part.box, undecided)
 
     def _drawn_in(self, block: Block, left: Mapping[int, Part]) -> list[Part]:
@@ -254,7 +254,7 @@ class Run:
             volume=share_of(part.box, self._sets),
             status=said.status,
             by=said.by,
-            units=0 if part.undecided is None else self._sieve.units,
+            units=0 if part.undecided is None else self._filter.units,
             undecided=part.undecided or 0,
             seconds=seconds,
             witness=as_pair(said.witness),

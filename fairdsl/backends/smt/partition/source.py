@@ -11,12 +11,12 @@ from typing import Protocol
 
 import numpy as np
 
+from fairdsl.backends.smt.bound_filters.bounding import BoundFilter
+from fairdsl.backends.smt.bound_filters.boxes import Box, Boxes, has_unit_of
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.options import Order, Partition
 from fairdsl.backends.smt.partition.grid import Grid, share_of
 from fairdsl.backends.smt.partition.ledger import Ledger
-from fairdsl.backends.smt.sieves.bounding import Sieve
-from fairdsl.backends.smt.sieves.boxes import Box, Boxes, has_unit_of
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Interval, ValueSet
 from fairdsl.numerics.space import halved
@@ -127,10 +127,10 @@ class Adaptive:
     which attribute each was halved, so a later run takes the same way without searching for it.
     """
 
-    def __init__(self, problem: Problem, sets: Box, sieve: Sieve, ledger: Ledger) -> None:
+    def __init__(self, problem: Problem, sets: Box, bound_filter: BoundFilter, ledger: Ledger) -> None:
         self.total: int | None = None
         self._differ = pair_of(problem).differ
-        self._sets, self._sieve, self._ledger = sets, sieve, ledger
+        self._sets, self._filter, self._ledger = sets, bound_filter, ledger
         self._open: list[tuple[Fraction, str, Box]] = []
         self._found: dict[str, Witness] = {}
         self._push("r", sets)
@@ -166,7 +166,7 @@ class Adaptive:
         if not ways:
             return False
         both = [_replaced(box, attribute, half) for attribute, halves in ways for half in halves]
-        holds, undecided = self._sieve.settled(Boxes.of(both))
+        holds, undecided = self._filter.settled(Boxes.of(both))
         left = np.where(holds, 0, 1 + undecided).reshape(-1, 2).sum(axis=1)
         attribute, _ = ways[int(np.argmin(left))]
         self._ledger.split(key, attribute)

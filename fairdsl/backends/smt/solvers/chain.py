@@ -20,12 +20,12 @@ import numpy as np
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.encoding import Answer
+from fairdsl.backends.smt.bound_filters.boxes import Boxes
+from fairdsl.backends.smt.case_bounds import Bounded, CaseBounds
 from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.engine import Job, answer_to, request_of
 from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.region import whole_region
-from fairdsl.backends.smt.settle import Bounded, CaseBounds
-from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
 from fairdsl.clock import Deadline, Meter, until
 from fairdsl.ir.model import Model
@@ -97,8 +97,8 @@ def preload() -> None:
     """Import what deciding will need, so that it counts in no question's time."""
     import highspy
 
+    from fairdsl.backends.smt.bound_filters import sampling
     from fairdsl.backends.smt.milp import decide as programs
-    from fairdsl.backends.smt.sieves import sampling
 
     del highspy, programs, sampling
 
@@ -244,7 +244,7 @@ def _by_programs(
 
 def _sampled(problem: Problem, seed: int, until: Deadline) -> Witness | None:
     """A violation among many individuals, where programs are about to take long; no round begins after ``until``."""
-    from fairdsl.backends.smt.sieves.sampling import Sampler
+    from fairdsl.backends.smt.bound_filters.sampling import Sampler
 
     pair = problem.question
     if not isinstance(pair, Pair):

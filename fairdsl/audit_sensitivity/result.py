@@ -1,0 +1,148 @@
+"""What came of the planted discriminators, as data: the document ``fairdsl.sensitivity/2``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import ClassVar
+
+from fairdsl.codec import Document
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.report.exit_code import ExitCode
+from fairdsl.verdict import Judgement
+
+__all__ = ["DETECTING", "AskedProperty", "Fate", "Kind", "LeftOut", "Planted", "Sensitivity"]
+
+#: Verdicts of the model as it is that leave room for a discriminator to break the property.
+DETECTING = frozenset({Judgement.HOLDS, Judgement.UNKNOWN})
+
+
+class Kind(Enum):
+    """What a discriminator does."""
+
+    PEOPLE = "people"  # decides about some people by their group alone
+    GROUP = "group"  # refuses some of a group, by what is protected
+    PROXY = "proxy"  # refuses some of a group, by an attribute that stands for it
+
+
+class Fate(Enum):
+    """What became of a discriminator."""
+
+    DETECTED = "detected"  # some property is violated that was not
+    SURVIVED = "survived"  # none is, and none is undecided
+    UNDECIDED = "undecided"  # none is, as far as is known
+    EMPTY = "empty"  # nobody there is decided otherwise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedProperty:
+    """A property about the model as it is."""
+
+    #: Its name in the spec.
+    name: str
+    #: Its verdict about the model as it is.
+    judgement: Judgement
+
+    @property
+    def detects(self) -> bool:
+        """Whether a discriminator can be seen by it: it is neither violated already, nor a measure without a limit."""
+        return self.judgement in DETECTING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    """One discriminator, and which properties saw it."""
+
+    #: What it does.
+    kind: Kind
+    #: The model that it was planted in.
+    model: str
+    #: Against whom, as a condition of the language.
+    group: str
+    #: By what it knows them, as a condition of the language: the group itself, or a proxy.
+    known_by: str
+    #: How many of the group meet that condition.
+    known_in_group: Fraction
+    #: How many of the others do.
+    known_elsewhere: Fraction
+    #: What it decides about those it means.
+    gives: str
+    #: What it decides about everybody else among whom it looks; None: what the model decides.
+    gives_others: str | None
+    #: Among whom, as a condition of the language; ``true`` for everybody.
+    among: str
+    #: How much was to be planted: of all people, or of the group.
+    strength: Fraction
+    #: The part of all people whom it decides about otherwise than the model.
+    changed: Fraction
+    #: The part of the group whom it decides about otherwise than the model.
+    changed_in_group: Fraction
+    #: What became of it.
+    fate: Fate
+    #: The properties that detect it.
+    detected_by: tuple[str, ...]
+    #: The properties of which it is not known, in the time that they had.
+    undecided: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A discriminator that could not be planted."""
+
+    #: What it would do.
+    kind: Kind
+    #: The model that it would be planted in.
+    model: str
+    #: Against whom, as a condition of the language.
+    group: str
+    #: How much was to be planted: of all people, or of the group.
+    strength: Fraction
+    #: Why it is not there.
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity(Document):
+    """Which planted discriminators the properties of a spec detect."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.sensitivity/2"
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("exit_code",)
+
+    #: The path of the spec.
+    spec: str
+    #: By whom discriminators are measured: rows, or people who were drawn.
+    people: tuple[str, ...]
+    #: The seed of the draws, of where discriminators lie, and of every audit.
+    seed: int
+    #: The properties, in the order of the spec.
+    properties: tuple[AskedProperty, ...]
+    #: The discriminators, in the order in which they were planted.
+    planted: tuple[Planted, ...]
+    #: Those that could not be planted as strong as was asked for.
+    left_out: tuple[LeftOut, ...]
+    #: Whether some were not planted, because the run was ended.
+    interrupted: bool
+    #: Findings about the spec and its files.
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Violated if a discriminator survives, unknown if of some it is not known, else success: all are detected."""
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
+        fates = {each.fate for each in self.planted}
+        if Fate.SURVIVED in fates:
+            return ExitCode.VIOLATED
+        return ExitCode.UNKNOWN if Fate.UNDECIDED in fates or Fate.DETECTED not in fates else ExitCode.HOLDS
+
+    def of_fate(self, fate: Fate) -> tuple[Planted, ...]:
+        """The discriminators of which this became."""
+        return tuple(each for each in self.planted if each.fate is fate)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the same as a terminal."""
+        from fairdsl.audit_sensitivity.words import lines as words
+        from fairdsl.report.markup import lines
+
+        return lines("\n".join(words(self)) + "\n")

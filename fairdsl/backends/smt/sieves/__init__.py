@@ -1,1 +1,0 @@
-"""What settles many boxes at once: bounds of all of them, and individuals drawn in all of them."""

@@ -1,5 +1,0 @@
-"""Models held against recorded decisions: does the file, as the spec reads it, decide as the deployed one did?"""
-
-from fairdsl.recorded.agreement import held_against
-
-__all__ = ["held_against"]
