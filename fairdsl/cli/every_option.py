@@ -13,11 +13,17 @@ from fairdsl.options.commands import COMMANDS
 from fairdsl.options.kinds import Switch
 from fairdsl.report.pages import OptionLine, OptionsPage
 
-__all__ = ["Folded", "WithSettings", "options_about", "options_page", "print_options"]
+__all__ = ["ALL", "Folded", "WithSettings", "options_about", "options_page", "print_options", "whole"]
 
-_ALL = "--all"
+ALL = "--all"
+_WHOLE = "fairdsl.whole_help"
 #: Sections whose options are written as flags, and in no other way.
 _BY_FLAG = {Run.section, *(section.section for section in COMMANDS)}
+
+
+def whole(ctx: click.Context) -> bool:
+    """Whether all of the help is written."""
+    return _WHOLE in ctx.meta
 
 
 class Folded(click.Command):
@@ -32,13 +38,20 @@ class Folded(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As usual, with `--help --all`."""
-        if _ALL in args:
-            for parameter in self.params:
-                if isinstance(parameter, click.Option):
-                    parameter.hidden = False
+        if self.is_whole(args):
+            ctx.meta[_WHOLE] = True
+            folded = [each for each in self.params if isinstance(each, click.Option) and each.hidden]
+            for option in folded:
+                option.hidden = False
             click.echo("\n\n".join((super().get_help(ctx), *self.further(ctx))), color=ctx.color)
+            for option in folded:
+                option.hidden = True
             ctx.exit()
         return super().parse_args(ctx, args)
+
+    def is_whole(self, args: Sequence[str]) -> bool:
+        """Whether all of the help is asked for."""
+        return ALL in args
 
     def further(self, ctx: click.Context) -> Iterator[str]:
         """What else all of the help has."""

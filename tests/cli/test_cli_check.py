@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -201,12 +203,24 @@ def test_no_progress_bar_where_nobody_watches(monkeypatch: pytest.MonkeyPatch, s
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, ""])
 def test_the_everyday_help_fits_one_screen(command: str) -> None:
-    """That of `fairdsl` itself is longer: it has a line for each command."""
-    shown = CliRunner().invoke(cli, [command, "--help"], terminal_width=100).stdout
+    shown = CliRunner().invoke(cli, [*command.split(), "--help"], terminal_width=100).stdout
     assert len(shown.splitlines()) <= 24
     assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_the_help_names_every_command_and_all_of_it_describes_each() -> None:
+    shown = CliRunner().invoke(cli, ["--help"], terminal_width=80).stdout
+    assert len(shown.splitlines()) <= 24
+    assert set(COMMANDS) <= set(re.findall(r"\w+", shown))
+    every = CliRunner().invoke(cli, ["--help", "--all"], terminal_width=100).stdout
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        assert re.search(rf"^  {name} +{re.escape(command.get_short_help_str(50)[:-3])}", every, re.MULTILINE), name
+    assert "--memory-limit" in every
+    assert "--memory-limit" not in CliRunner().invoke(cli, ["--help"]).stdout
 
 
 def test_all_options_are_listed_on_demand() -> None:
