@@ -31,6 +31,7 @@ from fairdsl.report.explained import (
     PlannedDemand,
     Plans,
 )
+from fairdsl.report.headings import taken_over
 from fairdsl.semantics import CheckedProperty, CheckedSpec, front_end
 
 if TYPE_CHECKING:
@@ -84,11 +85,11 @@ def explain_spec(
             by_size = demand_sizes(spec, models or {}, data or {}, sizes, deadline)
     return Explanation(
         properties=tuple(
-            ExplainedProperty(
-                name=checked.name,
+            taken_over(
+                ExplainedProperty,
+                checked,
                 sentence="\n".join(checked.sentences),
                 formula="\n".join(checked.formulas),
-                clauses=checked.clauses,
                 rows=() if rows is None else tuple(_rows(checked, built, rows)),
                 sizes=by_size.get(checked.name, ()),
             )

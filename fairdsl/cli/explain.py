@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,7 @@ from fairdsl.cli.rows import rows_in_words, sizes_in_words
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
 from fairdsl.diagnostics.style import Paint, wrap
+from fairdsl.report.headings import headed
 from fairdsl.report.pages import CodePage, ComparedWith, MetricPage, PresetPage
 from fairdsl.resources import error_page, text_of
 from fairdsl.source.writing import write_file
@@ -128,6 +129,10 @@ def command(
         printer.show(_metric(topic), _print_metric)
 
 
+#: What stands below a heading is texts, or is put in words by these.
+_IN_WORDS: Mapping[str, Callable[[Any], Sequence[str]]] = {"rows": rows_in_words, "sizes": sizes_in_words}
+
+
 def _print_spec(explanation: Explanation) -> None:
     """Every property and population; the findings about the spec go to standard error."""
     print_findings(explanation.diagnostics)
@@ -136,11 +141,8 @@ def _print_spec(explanation: Explanation) -> None:
         if number:
             click.echo()
         click.echo(style.paint(item.name, Paint.BOLD))
-        _print_block("", item.sentence.split("\n"))
-        _print_block("formula", item.formula.split("\n"))
-        _print_block("in force", item.clauses)
-        _print_block("rows", rows_in_words(item.rows))
-        _print_block("sizes", sizes_in_words(item.sizes))
+        for heading, lines in headed(item):
+            _print_block(heading, tuple(_IN_WORDS[heading](lines) if heading in _IN_WORDS else lines))
     for model in explanation.models:
         click.echo()
         _model(model)

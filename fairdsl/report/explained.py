@@ -13,6 +13,7 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.parameter import InForce
 from fairdsl.ir.rows_needed import NoRows, RowsNeeded
+from fairdsl.report.headings import IN_FORCE, below
 from fairdsl.report.listed import Listed
 from fairdsl.verdict import Judgement
 
@@ -100,15 +101,15 @@ class ExplainedProperty:
     #: Its name.
     name: str
     #: What it says: an English sentence a line, one for each demand.
-    sentence: str
+    sentence: str = field(metadata=below(""))
     #: The same as formulas.
-    formula: str
+    formula: str = field(metadata=below("formula"))
     #: Every clause in force, also the implicit ones.
-    clauses: tuple[str, ...]
+    clauses: tuple[str, ...] = field(metadata=below(IN_FORCE))
     #: The rows that its demands need, where it was asked.
-    rows: tuple[DemandRows, ...] = ()
+    rows: tuple[DemandRows, ...] = field(default=(), metadata=below("rows"))
     #: What they would come to with more or fewer rows, where it was asked.
-    sizes: tuple[DemandSizes, ...] = ()
+    sizes: tuple[DemandSizes, ...] = field(default=(), metadata=below("sizes"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

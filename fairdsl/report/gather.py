@@ -13,6 +13,7 @@ from fairdsl.plan.errors import nobody_compared
 from fairdsl.prelude import registered
 from fairdsl.report.asked import Asked
 from fairdsl.report.hashes import hashed_data, hashed_models
+from fairdsl.report.headings import taken_over
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
 from fairdsl.report.ran import Ran
 from fairdsl.report.stopped import Stopped
@@ -147,14 +148,7 @@ def not_read(
 
 def _property_report(checked: CheckedProperty, demands: Iterable[DemandReport]) -> PropertyReport:
     """A property with what its demands came to: the one place where reports take over what a spec says of it."""
-    return PropertyReport(
-        name=checked.name,
-        sentence=checked.title or checked.sentence,
-        clauses=checked.clauses,
-        demands=tuple(demands),
-        span=checked.span,
-        preset=checked.preset,
-    )
+    return taken_over(PropertyReport, checked, sentence=checked.title or checked.sentence, demands=tuple(demands))
 
 
 def _demand_report(demand: Demand, verdict: Verdict) -> DemandReport:

@@ -12,6 +12,7 @@ from fairdsl.prelude import registered
 from fairdsl.report.breaches import breach_blocks
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.group_table import group_lines, group_table, left_out, required_rate, same_table
+from fairdsl.report.headings import headed
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.report.opinion import Stand
 from fairdsl.report.people import EdgesFrom, ListedAttribute, ListedDomain
@@ -19,7 +20,6 @@ from fairdsl.report.row_lines import row_lines
 from fairdsl.report.sentences import plain
 from fairdsl.report.share_words import float32_share, people_lines, share
 from fairdsl.report.sheet import (
-    IN_FORCE,
     Block,
     DemandSheet,
     FileSheet,
@@ -168,7 +168,7 @@ def property_sheet(item: PropertyReport, domains: Sequence[ListedDomain] = ()) -
         name=item.name,
         judgement=item.judgement,
         sentence=item.sentence,
-        stated=tuple(note for note in (Note(IN_FORCE, item.clauses),) if note.lines),
+        stated=tuple(Note(heading, tuple(lines)) for heading, lines in headed(item)),
         demands=tuple(_demand(demand, alike, item) for demand, alike in _once(item.demands)),
         blocks=tuple(blocks),
         single=len(item.demands) == 1,

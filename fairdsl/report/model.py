@@ -22,6 +22,7 @@ from fairdsl.report.asked import Asked
 from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.files import HashedFile, Recovered, SpecFile
 from fairdsl.report.frames import Tabled
+from fairdsl.report.headings import IN_FORCE, below
 from fairdsl.report.judging import Judged, estimated_with, judged_demand
 from fairdsl.report.opinion import Opinion, Stand
 from fairdsl.report.people import ListedDomain, ListedPopulation
@@ -256,7 +257,7 @@ class PropertyReport:
     #: What it says in English.
     sentence: str
     #: Every clause in force, also what is held equal.
-    clauses: tuple[str, ...]
+    clauses: tuple[str, ...] = field(metadata=below(IN_FORCE))
     #: What it requires and measures, in the order of the spec; at least one.
     demands: tuple[DemandReport, ...]
     #: Where the spec writes its name.

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fairdsl.report.drawing import PATTERNS
+from fairdsl.report.headings import IN_FORCE
 from fairdsl.report.markup import Content, Markup, element, named_table, prose, written
 from fairdsl.report.page_blocks import MOST_ROWS, blocks_of, facts, finding, in_brief, listed
 from fairdsl.report.page_people import domain_table, population_drawn
 from fairdsl.report.sheet import (
-    IN_FORCE,
     DemandSheet,
     FileSheet,
     PropertySheet,

@@ -21,7 +21,6 @@ from fairdsl.source import Span
 from fairdsl.verdict import Judgement, Region
 
 __all__ = [
-    "IN_FORCE",
     "Block",
     "DemandSheet",
     "FileSheet",
@@ -37,9 +36,6 @@ __all__ = [
     "ShareBars",
     "Sheet",
 ]
-
-#: The heading of the clauses of a property.
-IN_FORCE = "in force"
 
 
 @dataclass(frozen=True, slots=True)

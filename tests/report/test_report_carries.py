@@ -60,8 +60,8 @@ def test_every_text_of_a_property_is_in_every_rendering(name: str) -> None:
     item = replace(REPORT.properties[0], **marked)
     omitted = lost(marked, replace(REPORT, properties=(item,)).rendered(name))
     assert not omitted, (
-        f"{omitted} of PropertyReport: not shown as {name}; a Note of it belongs into `stated` in `property_sheet` of "
-        "fairdsl/report/layout.py, and text.py, markdown.py and page.py beside it show all of `stated`"
+        f"{omitted} of PropertyReport: not shown as {name}; its field in fairdsl/report/model.py says "
+        "`below` which heading, and text.py, markdown.py and page.py beside it show all of `stated`"
     )
 
 
@@ -70,7 +70,9 @@ def test_every_text_of_a_property_is_explained(capsys: pytest.CaptureFixture[str
     assert len(marked) >= 4
     _print_spec(Explanation(properties=(ExplainedProperty(**marked),)))
     omitted = lost(marked, capsys.readouterr().out)
-    assert not omitted, f"{omitted} of ExplainedProperty: not printed by `_print_spec` of fairdsl/cli/explain.py"
+    assert not omitted, (
+        f"{omitted} of ExplainedProperty: fairdsl/report/explained.py does not say `below` which heading"
+    )
 
 
 def omissions(checked: CheckedProperty, told: object, kind: type, where: str) -> list[str]:
