@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-_Made = TypeVar("_Made", bound="DataclassInstance")
+_Made = TypeVar("_Made")
 
 __all__ = ["IN_FORCE", "below", "headed", "taken_over"]
 
@@ -26,7 +23,7 @@ def below(heading: str) -> Mapping[str, str]:
     return {_HEADING: heading}
 
 
-def headed(item: DataclassInstance) -> Iterator[tuple[str, Any]]:
+def headed(item: Any) -> Iterator[tuple[str, Any]]:
     """Headings and what stands below each, in the order of the fields; none of what is empty."""
     for each in fields(item):
         value = getattr(item, each.name)
@@ -34,7 +31,8 @@ def headed(item: DataclassInstance) -> Iterator[tuple[str, Any]]:
             yield each.metadata[_HEADING], value.split("\n") if isinstance(value, str) else value
 
 
-def taken_over(kind: type[_Made], source: DataclassInstance, **others: Any) -> _Made:
+def taken_over(kind: type[_Made], source: Any, **others: Any) -> _Made:
     """An object of the class that has ``others``, and of the source whatever has the same name."""
-    common = {each.name for each in fields(source)} & {each.name for each in fields(kind)}
+    made: Any = kind
+    common = {each.name for each in fields(source)} & {each.name for each in fields(made)}
     return kind(**{name: getattr(source, name) for name in common - others.keys()}, **others)
