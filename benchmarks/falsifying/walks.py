@@ -105,7 +105,7 @@ class Walked:
     found: int
     drawn: int
     starts: int
-    finds: tuple[bytes, ...]
+    counterexamples: tuple[bytes, ...]
     steered: Steered | None
 
     @property
@@ -166,7 +166,7 @@ class _Walk:
             found=len(self._found),
             drawn=self._drawn,
             starts=self._starts,
-            finds=tuple(self._found),
+            counterexamples=tuple(self._found),
             steered=_steered(self._choice),
         )
 

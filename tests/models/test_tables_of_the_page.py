@@ -22,7 +22,7 @@ def named(heading: str) -> set[str]:
 
 @pytest.mark.parametrize("heading", ["## scikit-learn, exported by skl2onnx", "## Networks"])
 def test_every_row_of_the_tables_has_a_test(heading: str) -> None:
-    folders = ("models", "missing", "given")
+    folders = ("models", "missing", "dataframes")
     tests = "\n".join(path.read_text(encoding="utf-8") for name in folders for path in (TESTS / name).rglob("*.py"))
     untested = {name for name in named(heading) if not re.search(rf"\b{name}", tests)}
     assert len(named(heading)) > 20

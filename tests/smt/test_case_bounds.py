@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Silent
-from fairdsl.backends.smt import settle
+from fairdsl.backends.smt import case_bounds
 from fairdsl.backends.smt.case_bounds import Bounder, CaseBounds
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.worklist import WorkList
@@ -30,7 +30,7 @@ def question(seed: int = 1) -> Problem:
 
 def one_by_one(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
     """Batches of five cases; the sizes of those that were bounded, and the time is up after ``most`` of them."""
-    monkeypatch.setattr(settle, "_NUMBERS", 5 * 9)
+    monkeypatch.setattr(case_bounds, "_NUMBERS", 5 * 9)
     sizes: list[int] = []
     usual = CaseBounds._bounded
 
