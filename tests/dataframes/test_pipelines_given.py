@@ -47,7 +47,7 @@ def pipelines() -> dict[str, Callable[[], Any]]:
     from sklearn.ensemble import RandomForestClassifier, VotingClassifier
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GridSearchCV
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, QuantileTransformer, StandardScaler
 
@@ -74,6 +74,9 @@ def pipelines() -> dict[str, Callable[[], Any]]:
             columns(make_pipeline(SimpleImputer(), QuantileTransformer(n_quantiles=20))), logistic
         ),
         "a search": lambda: GridSearchCV(forest, {"randomforestclassifier__max_depth": [3, 4]}, cv=2),
+        "a random search": lambda: RandomizedSearchCV(
+            forest, {"randomforestclassifier__max_depth": [3, 4]}, n_iter=1, cv=2, random_state=0
+        ),
         "votes of pipelines": lambda: VotingClassifier(
             [("a", make_pipeline(columns(), logistic)), ("b", forest)], voting="soft"
         ),
@@ -81,7 +84,7 @@ def pipelines() -> dict[str, Callable[[], Any]]:
 
 
 NAMES = ["most frequent texts", "a text of its own", "a category of those without", "indicators", "logarithms",
-         "quantiles", "a search", "votes of pipelines"]  # fmt: skip
+         "quantiles", "a search", "a random search", "votes of pipelines"]  # fmt: skip
 
 
 def decided(content: bytes, frame: Any) -> Any:

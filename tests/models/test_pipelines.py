@@ -85,7 +85,6 @@ def rows() -> dict[str, Callable[[], Any]]:
     from sklearn import ensemble, linear_model, naive_bayes, neural_network, preprocessing, svm, tree
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.impute import SimpleImputer
-    from sklearn.model_selection import RandomizedSearchCV
     from sklearn.pipeline import make_pipeline
 
     logistic = linear_model.LogisticRegression
@@ -147,9 +146,6 @@ def rows() -> dict[str, Callable[[], Any]]:
         "names, naive Bayes of counts": lambda: of_names(
             naive_bayes.MultinomialNB(), number=preprocessing.MinMaxScaler(clip=True)
         ),
-        "names, naive Bayes of codes": lambda: of_names(
-            naive_bayes.CategoricalNB(), preprocessing.OrdinalEncoder(), bins("ordinal")
-        ),
         "codes, ridge": lambda: scaled(linear_model.RidgeClassifier()),
         "codes, linear machine": lambda: scaled(svm.SVC(kernel="linear")),
         "codes, perceptron": lambda: scaled(linear_model.Perceptron()),
@@ -174,15 +170,17 @@ def rows() -> dict[str, Callable[[], Any]]:
         "codes, ridge regression": lambda: scaled(linear_model.Ridge()),
         "codes, linear regression": lambda: scaled(linear_model.LinearRegression()),
         "codes, lasso": lambda: scaled(linear_model.Lasso(alpha=0.01)),
-        "codes, regression by a network": lambda: scaled(neural_network.MLPRegressor((4,), max_iter=300, **seed)),
+        "codes, regression by a network": lambda: scaled(
+            neural_network.MLPRegressor(hidden_layer_sizes=(4,), max_iter=300, **seed)
+        ),
         "codes, votes of regressions": lambda: ensemble.VotingRegressor(
             [("a", scaled(linear_model.LinearRegression())), ("b", tree.DecisionTreeRegressor(max_depth=3, **seed))]
         ),
-        "codes, a search": lambda: RandomizedSearchCV(stump(), {"max_depth": [3, 4]}, n_iter=2, cv=2, **seed),
         "codes, stacking under a network": lambda: ensemble.StackingClassifier(
             [("a", scaled(logistic())), ("b", stump())], neural_network.MLPClassifier((4,), max_iter=200, **seed), cv=2
         ),
         "codes, a tree calibrated by isotonic steps": lambda: CalibratedClassifierCV(stump(), method="isotonic", cv=2),
+        "whole, naive Bayes of codes": lambda: naive_bayes.CategoricalNB(min_categories=201),
         "whole, Gaussian naive Bayes": naive_bayes.GaussianNB,
         "whole, powers": lambda: make_pipeline(preprocessing.PowerTransformer(), logistic()),
         "whole, powers under a forest": lambda: make_pipeline(
