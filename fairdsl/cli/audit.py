@@ -39,7 +39,7 @@ _NUMBER = _Number()
 
 
 @click.command(
-    "audit", epilog="Exit codes: 0 audited; 2 a table or a column that cannot be used, or a file in the way of --spec."
+    "audit", epilog="Exit codes: 0 audited; 2 a table or column that cannot be used, or a file in the way."
 )
 @click.argument("data", metavar="DATA.csv", type=click.Path(exists=True, dir_okay=False))
 @click.option("--protected", metavar="COLUMNS", required=True, help="Who is protected: columns, with commas between.")

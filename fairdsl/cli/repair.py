@@ -35,13 +35,13 @@ _NOT_IMPROVED = 3
     required=True,
     type=click.Path(dir_okay=False),
     metavar="FILE.csv",
-    help="The rows to train on, with the spec's columns and label.",
+    help="The rows to train on, columns and label.",
 )
 @click.option(
     "--estimator",
     required=True,
     metavar="MODULE:FUNCTION",
-    help="A function that makes an estimator; or PATH.py:FUNCTION.",
+    help="What makes an estimator; or PATH.py:FUNCTION.",
 )
 @click.option(
     "-o",

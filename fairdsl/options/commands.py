@@ -54,7 +54,7 @@ class Search(Section):
     seed: int = option(0, "Random seed.", Whole(0), flag="--seed")
     strategy: str | None = option(
         None,
-        "How to search; see docs/search.md.",
+        "See docs/search.md.",
         Text("NAME", "the name of a strategy", "uniform"),
         unset="portfolio; near rows outward",
         flag="--strategy",
@@ -170,7 +170,7 @@ class Repair(Section):
     )
     add: Fraction = option(
         Fraction(1, 10),
-        "Rows that the first round adds, of those trained on.",
+        "Rows that the first round adds, as a share.",
         Share(above=True),
         flag="--add",
     )
@@ -227,7 +227,7 @@ class Audit(Section):
     )
     conditions: int = option(2, "How many columns make a subgroup, at most.", Whole(1), flag="--conditions")
     smallest: int = option(1, "Leave out groups of fewer rows.", Whole(1), flag="--smallest")
-    bins: int = option(4, "Groups that a column of numbers is cut into, of one size.", Whole(2), flag="--bins")
+    bins: int = option(4, "Equal groups that a column of numbers is cut into.", Whole(2), flag="--bins")
     timeout: float = option(60.0, "Time limit in seconds.", Seconds(), flag="--timeout")
 
 

@@ -48,7 +48,7 @@ class Partition(Section):
 
     size: int | str | None = option(
         None,
-        "A verdict for each part: SIZE values each, or `adaptive`.",
+        "Verdicts of parts: SIZE values each, or `adaptive`.",
         SizeOr("adaptive", "a number of values"),
         unset="no parts",
         flag="--partition",
