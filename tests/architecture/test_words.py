@@ -19,7 +19,7 @@ WORDS = {
     r"(?-i:(?<!in no )laws?(?! sets| requires))|conditional tables?": "distribution, conditional distribution",
     r"masses": "probabilities",
     r"chances|(?:chance|choice) variables?": "random or existential variables",
-    r"falsify(?:s|ed|ing)?": "search",
+    r"hunt(?:s|ed|ing)?": "search",
     r"(?:a|two|every|nearest|of the|beside the|among the|neighbours of) finds?": "result, counterexample",
     r"caught": "detected",
     r"wanted": "requested",
