@@ -48,8 +48,8 @@ def row_bound(layers, units, forms, back, target, layer, r, frontier, side, lowe
 
 
 @exact
-def relax(layers, units, forms, box, halves, back, trial, frontier, side, count, in_force, plain) -> Any:  # type: ignore[no-untyped-def]
-    return bounds.relax(layers, units, forms, box, halves, back, trial, frontier, side, count, in_force, plain)
+def relax(layers, units, forms, box, halves, back, values, trial, frontier, side, count, in_force, plain) -> Any:  # type: ignore[no-untyped-def]
+    return bounds.relax(layers, units, forms, box, halves, back, values, trial, frontier, side, count, in_force, plain)
 
 
 @exact

@@ -134,6 +134,7 @@ def bounded(node: Node) -> tuple[int, int] | None:
         work.box,
         work.halves,
         scratch.back,
+        scratch.hidden,
         scratch.trial,
         frontier,
         side,

@@ -2,7 +2,8 @@
 
 ``compose`` goes up while every unit is fixed: pre-activations are then affine functions of the inputs, and
 units fixed by a split contribute exact half-spaces. The first layer with open units is the *frontier*.
-``relax`` bounds the layers above by backward substitution (CROWN) down to the frontier's exact forms.
+``relax`` bounds the layers above by backward substitution (CROWN) down to the frontier's exact forms, and by
+intervals from layer to layer; the better of both counts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from fairdsl.backends.intervals.kernels.layout import (
     ON_BY_SPLIT,
     OPEN,
     Box,
+    FloatRows,
     Floats,
     Forms,
     Halves,
@@ -26,7 +28,7 @@ from fairdsl.backends.intervals.kernels.units import line_above, line_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["compose", "relax", "row_bound"]
+__all__ = ["compose", "interval_of_row", "relax", "row_bound"]
 
 
 @part
@@ -289,13 +291,67 @@ def row_bound(
 
 
 @part
+def _frontier_ranges(layers: Layers, units: Units, forms: Forms, box: Box, frontier: int, side: int, count: int) -> None:
+    """Ranges of the frontier's units that were fixed before, which nobody has measured on this box."""
+    first = layers.unit[frontier - 1]
+    error = layers.error[frontier]
+    for p in range(layers.widths[frontier]):
+        if units.phase[first + p] in (ON, OFF):
+            form = forms.form[side, p]
+            units.below[first + p] = forms.offset[side, p] + least(box, form, 0, count) - error
+            units.above[first + p] = forms.offset[side, p] + greatest(box, form, 0, count) + error
+
+
+@part
+def _values(layers: Layers, units: Units, values: FloatRows, layer: int) -> None:
+    """Middle and radius of the values of a layer's units, from the bounds of their pre-activations."""
+    for p in range(layers.widths[layer]):
+        unit = layers.unit[layer - 1] + p
+        phase = units.phase[unit]
+        slope = layers.slope[unit]
+        low = units.below[unit]
+        high = units.above[unit]
+        if phase == OPEN:
+            k = units.below_slope[unit]
+            lowest = min(k * low, k * high) + units.below_offset[unit]
+            k = units.above_slope[unit]
+            high = max(k * low, k * high) + units.above_offset[unit]
+            # The line below is under the curve at its end as well, where a unit that rises is least.
+            low = max(lowest, slope * low) if layers.curve[unit] == 0 and slope >= 0.0 else lowest
+        elif slope != 1.0:
+            if phase in (OFF, OFF_BY_SPLIT):
+                low = slope * min(low, 0.0)
+                high = slope * min(high, 0.0)
+            else:
+                low = max(low, 0.0)
+                high = max(high, 0.0)
+        values[0, p] = 0.5 * low + 0.5 * high
+        values[1, p] = 0.5 * high - 0.5 * low
+
+
+@part
+def interval_of_row(layers: Layers, values: FloatRows, layer: int, r: int) -> tuple[float, float]:
+    """The range of row r of a layer, whose units below it have these values, without the rounding error."""
+    below = layers.widths[layer - 1]
+    row = layers.at[layer - 1] + r * below
+    middle = layers.bias[layers.unit[layer - 1] + r]
+    radius = 0.0
+    for q in range(below):
+        weight = layers.weight[row + q]
+        middle += weight * values[0, q]
+        radius += abs(weight) * values[1, q]
+    return middle - radius, middle + radius
+
+
+@part
 def relax(
     layers: Layers,
     units: Units,
     forms: Forms,
     box: Box,
     halves: Halves,
-    back: Floats,
+    back: FloatRows,
+    values: FloatRows,
     trial: Floats,
     frontier: int,
     side: int,
@@ -303,23 +359,48 @@ def relax(
     in_force: int,
     plain: bool,
 ) -> bool:
-    """Bounds and phases of the hidden layers above the frontier; False: nothing is left of the node."""
-    for layer in range(frontier + 1, len(layers.widths) - 1):
+    """Bounds and phases of the hidden layers above the frontier; False: nothing is left of the node.
+
+    A unit has the better of two bounds: the range of its sum, if the values of the units below were independent, and
+    that of its affine forms. The first one does not get worse from layer to layer where relaxations add up. Leaves
+    the values of the last hidden layer in ``values``.
+    """
+    last = len(layers.widths) - 1
+    if frontier < last:
+        _frontier_ranges(layers, units, forms, box, frontier, side, count)
+        _values(layers, units, values, frontier)
+    for layer in range(frontier + 1, last):
         error = layers.error[layer]
         for r in range(layers.widths[layer]):
             unit = layers.unit[layer - 1] + r
+            low, high = interval_of_row(layers, values, layer, r)
+            low -= error
+            high += error
+            units.below[unit] = low
+            units.above[unit] = high
             if units.phase[unit] != OPEN:
                 continue
+            if layers.curve[unit] == 0 and (low >= 0.0 or high <= 0.0):
+                units.phase[unit] = ON if low >= 0.0 else OFF
+                continue
             offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, True, False, count)
-            low = least_within(box, halves, in_force, trial, offset, count, error, plain) - error
+            least_value = least_within(box, halves, in_force, trial, offset, count, error, plain)
+            if least_value >= INFEASIBLE:
+                return False
+            low = max(low, least_value - error)
             if low >= 0.0 and layers.curve[unit] == 0:
+                units.below[unit] = low
                 units.phase[unit] = ON
                 continue
             offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, False, False, count)
             for i in range(count):
                 trial[i] = -trial[i]
-            high = -least_within(box, halves, in_force, trial, -offset, count, error, plain)
-            if high <= -INFEASIBLE:
+            greatest_value = -least_within(box, halves, in_force, trial, -offset, count, error, plain)
+            if greatest_value <= -INFEASIBLE:
                 return False
-            _tighten(layers, units, unit, low, high + error)
+            high = min(high, greatest_value + error)
+            if low > high:
+                return False
+            _tighten(layers, units, unit, low, high)
+        _values(layers, units, values, layer)
     return True
