@@ -291,7 +291,9 @@ def row_bound(
 
 
 @part
-def _frontier_ranges(layers: Layers, units: Units, forms: Forms, box: Box, frontier: int, side: int, count: int) -> None:
+def _frontier_ranges(
+    layers: Layers, units: Units, forms: Forms, box: Box, frontier: int, side: int, count: int
+) -> None:
     """Ranges of the frontier's units that were fixed before, which nobody has measured on this box."""
     first = layers.unit[frontier - 1]
     error = layers.error[frontier]
