@@ -8,6 +8,8 @@ intervals from layer to layer; the better of both counts.
 
 from __future__ import annotations
 
+from math import inf
+
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -28,7 +30,7 @@ from fairdsl.backends.intervals.kernels.units import line_above, line_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["compose", "interval_of_row", "relax", "row_bound"]
+__all__ = ["adds_up", "compose", "interval_of_row", "relax", "row_bound"]
 
 
 @part
@@ -346,6 +348,26 @@ def interval_of_row(layers: Layers, values: FloatRows, layer: int, r: int) -> tu
 
 
 @part
+def _range_of_unit(
+    layers: Layers, units: Units, values: FloatRows, layer: int, r: int, ranged: bool
+) -> tuple[float, float]:
+    """The same of a hidden unit, outward, which is noted; anything unless there are such values."""
+    if not ranged:
+        return -inf, inf
+    unit = layers.unit[layer - 1] + r
+    low, high = interval_of_row(layers, values, layer, r)
+    units.below[unit] = low - layers.error[layer]
+    units.above[unit] = high + layers.error[layer]
+    return units.below[unit], units.above[unit]
+
+
+@part
+def adds_up(layers: Layers, frontier: int) -> bool:
+    """Whether relaxations add up: two hidden layers or more lie above the frontier. Below that ranges win nothing."""
+    return frontier + 2 < len(layers.widths) - 1
+
+
+@part
 def relax(
     layers: Layers,
     units: Units,
@@ -368,18 +390,15 @@ def relax(
     the values of the last hidden layer in ``values``.
     """
     last = len(layers.widths) - 1
-    if frontier < last:
+    ranged = adds_up(layers, frontier)
+    if ranged:
         _frontier_ranges(layers, units, forms, box, frontier, side, count)
         _values(layers, units, values, frontier)
     for layer in range(frontier + 1, last):
         error = layers.error[layer]
         for r in range(layers.widths[layer]):
             unit = layers.unit[layer - 1] + r
-            low, high = interval_of_row(layers, values, layer, r)
-            low -= error
-            high += error
-            units.below[unit] = low
-            units.above[unit] = high
+            low, high = _range_of_unit(layers, units, values, layer, r, ranged)
             if units.phase[unit] != OPEN:
                 continue
             if layers.curve[unit] == 0 and (low >= 0.0 or high <= 0.0):
@@ -404,5 +423,6 @@ def relax(
             if low > high:
                 return False
             _tighten(layers, units, unit, low, high)
-        _values(layers, units, values, layer)
+        if ranged:
+            _values(layers, units, values, layer)
     return True

@@ -10,7 +10,7 @@ the score is monotone in a number with slope at least s, two zeros of one fibre 
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.bounds import compose, interval_of_row, relax, row_bound
+from fairdsl.backends.intervals.kernels.bounds import adds_up, compose, interval_of_row, relax, row_bound
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, width_of
@@ -132,7 +132,7 @@ def _ends(net: Net, work: Work, r: int, frontier: int, side: int, count: int, in
     work.result[6] = second
     if low >= INFEASIBLE or high <= -INFEASIBLE:
         return 1.0, 0.0
-    if frontier < last:
+    if adds_up(layers, frontier):
         least_value, greatest_value = interval_of_row(layers, work.scratch.hidden, last, r)
         low = max(low, least_value)
         high = min(high, greatest_value)
