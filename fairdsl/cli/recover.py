@@ -34,7 +34,7 @@ __all__ = ["command"]
     "--spec",
     metavar="SPEC",
     type=click.Path(exists=True, dir_okay=False),
-    help="The spec that the solver files were written from, where it is not where it was.",
+    help="The spec of the solver files, where it is not where it was.",
 )
 @click.option("--recheck", is_flag=True, help="Compute again all that results claim, not only a sample of it.")
 @model_option
