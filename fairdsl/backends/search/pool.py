@@ -50,7 +50,7 @@ class Pool:
         return taken
 
     def some(self, count: int) -> FloatArray:
-        """Pool at random, with repetitions; ValueError if there are none."""
+        """Some of them at random, with repetitions; ValueError if there are none."""
         if not self._count:
             raise ValueError("nothing is found yet")
         return self._rows[self._rng.integers(0, self._count, count)]
