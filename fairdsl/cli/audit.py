@@ -38,9 +38,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg]  # generic in some ver
 _NUMBER = _Number()
 
 
-@click.command(
-    "audit", epilog="Exit codes: 0 audited; 2 a table or column that cannot be used, or a file in the way."
-)
+@click.command("audit", epilog="Exit codes: 0 audited; 2 a table or column that cannot be used, or a file in the way.")
 @click.argument("data", metavar="DATA.csv", type=click.Path(exists=True, dir_okay=False))
 @click.option("--protected", metavar="COLUMNS", required=True, help="Who is protected: columns, with commas between.")
 @click.option("--prediction", metavar="COLUMN", help="What was decided.")

@@ -38,9 +38,7 @@ class Run(Section):
     )
     seed: int = option(0, "Random seed.", Whole(0), flag="--seed")
     jobs: int | None = option(None, "Number of processes.", Whole(1), unset="all cores", flag="--jobs")
-    memory: int = option(
-        2 << 30, "Total memory for interval refinement and subset sums.", Size(), flag="--memory"
-    )
+    memory: int = option(2 << 30, "Total memory for interval refinement and subset sums.", Size(), flag="--memory")
     backend: str | None = option(
         None,
         "Let only this backend answer; see `fairdsl capabilities`.",
