@@ -144,7 +144,9 @@ attributes = node(
     tree.Attribute, doc=docs, name=names, type=types, column=st.none(), as_stored=st.just(False), bins=st.none() | bins
 ) | node(tree.Attribute, doc=docs, name=names, type=types, column=texts, bins=st.none() | bins)
 cut = node(tree.BinsAt, edges=several(quantities)) | node(tree.BinsByQuantiles, count=quantities)
-derived = node(tree.Derived, doc=docs, name=names, definition=expressions | node(tree.BinsOf, of=expressions, bins=cut))
+#: `= bins of` cuts what follows, at numbers that are still to come; `(bins of m)` is a metric `bins` of a model.
+_uncut = expressions.filter(lambda written: not text_of(written).startswith("bins of"))
+derived = node(tree.Derived, doc=docs, name=names, definition=_uncut | node(tree.BinsOf, of=expressions, bins=cut))
 domains = node(
     tree.Domain,
     doc=docs,

@@ -8,8 +8,6 @@ intervals from layer to layer; the better of both counts.
 
 from __future__ import annotations
 
-from math import inf
-
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -26,11 +24,12 @@ from fairdsl.backends.intervals.kernels.layout import (
     Paths,
     Units,
 )
+from fairdsl.backends.intervals.kernels.ranges import adds_up, range_of_unit, ranges_at_frontier, values_of_layer
 from fairdsl.backends.intervals.kernels.units import line_above, line_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["adds_up", "compose", "interval_of_row", "relax", "row_bound"]
+__all__ = ["compose", "relax", "row_bound"]
 
 
 @part
@@ -293,81 +292,6 @@ def row_bound(
 
 
 @part
-def _frontier_ranges(
-    layers: Layers, units: Units, forms: Forms, box: Box, frontier: int, side: int, count: int
-) -> None:
-    """Ranges of the frontier's units that were fixed before, which nobody has measured on this box."""
-    first = layers.unit[frontier - 1]
-    error = layers.error[frontier]
-    for p in range(layers.widths[frontier]):
-        if units.phase[first + p] in (ON, OFF):
-            form = forms.form[side, p]
-            units.below[first + p] = forms.offset[side, p] + least(box, form, 0, count) - error
-            units.above[first + p] = forms.offset[side, p] + greatest(box, form, 0, count) + error
-
-
-@part
-def _values(layers: Layers, units: Units, values: FloatRows, layer: int) -> None:
-    """Middle and radius of the values of a layer's units, from the bounds of their pre-activations."""
-    for p in range(layers.widths[layer]):
-        unit = layers.unit[layer - 1] + p
-        phase = units.phase[unit]
-        slope = layers.slope[unit]
-        low = units.below[unit]
-        high = units.above[unit]
-        if phase == OPEN:
-            k = units.below_slope[unit]
-            lowest = min(k * low, k * high) + units.below_offset[unit]
-            k = units.above_slope[unit]
-            high = max(k * low, k * high) + units.above_offset[unit]
-            # The line below is under the curve at its end as well, where a unit that rises is least.
-            low = max(lowest, slope * low) if layers.curve[unit] == 0 and slope >= 0.0 else lowest
-        elif slope != 1.0:
-            if phase in (OFF, OFF_BY_SPLIT):
-                low = slope * min(low, 0.0)
-                high = slope * min(high, 0.0)
-            else:
-                low = max(low, 0.0)
-                high = max(high, 0.0)
-        values[0, p] = 0.5 * low + 0.5 * high
-        values[1, p] = 0.5 * high - 0.5 * low
-
-
-@part
-def interval_of_row(layers: Layers, values: FloatRows, layer: int, r: int) -> tuple[float, float]:
-    """The range of row r of a layer, whose units below it have these values, without the rounding error."""
-    below = layers.widths[layer - 1]
-    row = layers.at[layer - 1] + r * below
-    middle = layers.bias[layers.unit[layer - 1] + r]
-    radius = 0.0
-    for q in range(below):
-        weight = layers.weight[row + q]
-        middle += weight * values[0, q]
-        radius += abs(weight) * values[1, q]
-    return middle - radius, middle + radius
-
-
-@part
-def _range_of_unit(
-    layers: Layers, units: Units, values: FloatRows, layer: int, r: int, ranged: bool
-) -> tuple[float, float]:
-    """The same of a hidden unit, outward, which is noted; anything unless there are such values."""
-    if not ranged:
-        return -inf, inf
-    unit = layers.unit[layer - 1] + r
-    low, high = interval_of_row(layers, values, layer, r)
-    units.below[unit] = low - layers.error[layer]
-    units.above[unit] = high + layers.error[layer]
-    return units.below[unit], units.above[unit]
-
-
-@part
-def adds_up(layers: Layers, frontier: int) -> bool:
-    """Whether relaxations add up: two hidden layers or more lie above the frontier. Below that ranges win nothing."""
-    return frontier + 2 < len(layers.widths) - 1
-
-
-@part
 def relax(
     layers: Layers,
     units: Units,
@@ -392,13 +316,13 @@ def relax(
     last = len(layers.widths) - 1
     ranged = adds_up(layers, frontier)
     if ranged:
-        _frontier_ranges(layers, units, forms, box, frontier, side, count)
-        _values(layers, units, values, frontier)
+        ranges_at_frontier(layers, units, forms, box, frontier, side, count)
+        values_of_layer(layers, units, values, frontier)
     for layer in range(frontier + 1, last):
         error = layers.error[layer]
         for r in range(layers.widths[layer]):
             unit = layers.unit[layer - 1] + r
-            low, high = _range_of_unit(layers, units, values, layer, r, ranged)
+            low, high = range_of_unit(layers, units, values, layer, r, ranged)
             if units.phase[unit] != OPEN:
                 continue
             if layers.curve[unit] == 0 and (low >= 0.0 or high <= 0.0):
@@ -424,5 +348,5 @@ def relax(
                 return False
             _tighten(layers, units, unit, low, high)
         if ranged:
-            _values(layers, units, values, layer)
+            values_of_layer(layers, units, values, layer)
     return True

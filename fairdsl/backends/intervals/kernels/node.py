@@ -10,11 +10,12 @@ the score is monotone in a number with slope at least s, two zeros of one fibre 
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.bounds import adds_up, compose, interval_of_row, relax, row_bound
+from fairdsl.backends.intervals.kernels.bounds import compose, relax, row_bound
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, width_of
 from fairdsl.backends.intervals.kernels.layout import REAL, Net, Work
+from fairdsl.backends.intervals.kernels.ranges import adds_up, interval_of_row
 from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["FALSIFIED", "FRONTIER", "IN_FORCE", "VIOLATING", "VIOLATING32", "analyse"]
