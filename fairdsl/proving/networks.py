@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Waiting
-from fairdsl.proving.prover import by_condition, grow
+from fairdsl.proving.prover import EVALUATED, by_condition, grow
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import NO, YES, Box
@@ -36,9 +36,6 @@ _CUTTING = 1 / 3
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
-
-#: Individuals that are evaluated one by one at most, in one leaf.
-_EVALUATED = 64
 
 
 def many_passes(checker: Checker) -> bool:
@@ -271,7 +268,7 @@ class _Growing:
         for place in self._checker.shared:
             if not self._idle[place] and box[place][0] < box[place][1]:
                 individuals *= box[place][1] - box[place][0] + 1
-                if self._attributes[place].real or individuals > max(_EVALUATED, members):
+                if self._attributes[place].real or individuals > max(EVALUATED, members):
                     return False
         return True
 

@@ -23,10 +23,10 @@ from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Condition
 from fairdsl_verify.relaxed import RelaxedChecker
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["by_condition", "grow", "somebody"]
+__all__ = ["EVALUATED", "by_condition", "grow", "somebody"]
 
 #: Individuals that are evaluated one by one at most, in one leaf.
-_EVALUATED = min(64, MOST_EVALUATED)
+EVALUATED = min(64, MOST_EVALUATED)
 
 
 #: How deep tests are looked for below what a box has left of a tree.
@@ -198,7 +198,7 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
 
 def _evaluated(checker: Checker, node: Node, members: int) -> str | None:
     """Whether the box is small enough to evaluate everybody in it."""
-    most, individuals = max(_EVALUATED, members), members
+    most, individuals = max(EVALUATED, members), members
     for place in checker.shared:
         individuals *= _cells(checker, node, place)
         if individuals > most:

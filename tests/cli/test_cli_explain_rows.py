@@ -11,25 +11,11 @@ from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.cli.app import cli
+from tests.cli.declared import DECLARED
 
-SPEC = """
-domain Person {
-  sex   : category { female, male, other }
-  grade : integer 0 .. 10
-}
-protected sex
-label passed : boolean deserving yes
-model admit : Person -> { no, yes }
-  score = grade - 5
-  yes when score >= 0
-  favourable yes
-distribution people over Person, passed
-  empirical from "people.csv"
-distribution independent_people over Person, passed
-  independent given sex
-  from "people.csv"
-distribution everybody over Person
-  uniform
+SPEC = (
+    DECLARED
+    + """\
 property about_rows {
   across    sex
   under     people
@@ -39,7 +25,7 @@ property about_rows {
 }
 property owed {
   across    sex
-  under     independent_people
+  under     learned
   excluding groups of probability 0
   measure   influence of grade on parity_gap
 }
@@ -49,6 +35,7 @@ property no_rows {
   measure parity_gap
 }
 """
+)
 ROWS = ["female,3,yes"] * 30 + ["female,8,no"] * 10 + ["male,7,yes"] * 100 + ["male,7,no"] * 60 + ["other,1,no"] * 2
 
 

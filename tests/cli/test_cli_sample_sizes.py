@@ -14,25 +14,11 @@ from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.cli.app import cli
+from tests.cli.declared import DECLARED
 
-SPEC = """
-domain Person {
-  sex   : category { female, male, other }
-  grade : integer 0 .. 10
-}
-protected sex
-label passed : boolean deserving yes
-model admit : Person -> { no, yes }
-  score = grade - 5
-  yes when score >= 0
-  favourable yes
-distribution people over Person, passed
-  empirical from "people.csv"
-distribution learned over Person, passed
-  independent given sex
-  from "people.csv"
-distribution everybody over Person
-  uniform
+SPEC = (
+    DECLARED
+    + """\
 property gaps {
   across    sex
   under     people
@@ -66,6 +52,7 @@ property influence {
 }
 property pairs { compare a, b : Person differ in sex require same decision }
 """
+)
 PEOPLE = [(sex, grade, passed) for sex in ("female", "male", "other") for grade in (3, 8) for passed in ("no", "yes")]
 
 

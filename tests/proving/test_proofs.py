@@ -1,130 +1,32 @@
-"""Proofs that another program checks: what is written is verified, what is tampered with is rejected or harmless."""
+"""Proofs that another program checks: what is written is verified, and shows what counting gives."""
 
 from __future__ import annotations
 
 import ast
 import gzip
 import json
-import random
 import sys
 from collections.abc import Iterator
-from fractions import Fraction
-from functools import cache
 from hashlib import sha256
-from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnx
 import pytest
 from click.testing import CliRunner
-from onnx import TensorProto, helper, numpy_helper
 
 import fairdsl_verify
 from fairdsl.backends.contract import Silent
 from fairdsl.cli.app import cli
 from fairdsl.proving import Proved, networks, prove_spec
-from fairdsl_verify import RejectedError, bounds, command, parts, tree
-from fairdsl_verify.command import Checked, check
+from fairdsl_verify import RejectedError, command, parts, tree
+from fairdsl_verify.command import check
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import Condition, Question
+from fairdsl_verify.question import Question
 from fairdsl_verify.sample import cover
+from tests.proving.proved_networks import SPEC, brute, network, path_of, prove
 
 CHECKER = Path(fairdsl_verify.__file__).parent
-SPEC = """fair 1
-audit "proved"
-domain Person {
-  age : integer 0 .. 11
-  job : category { clerk = 0, cook = 2, smith = 3 }
-  years : integer 0 .. 7
-  sex : category { f, m }
-  race : category { x, y }
-  where years <= age
-}
-protected sex, race
-model m : Person -> { no, yes }
-  from "m.onnx"
-  reads age, job, years, sex, race
-  yes when score > 0
-  favourable yes
-property share { compare a, b : Person differ in any sex, race among age >= 2 measure fair_share }
-property each_one { compare a, b : Person differ in each sex, race measure fair_share }
-property calm { compare a, b : Person differ in sex among age <= 1 and job = clerk require same decision }
-property some { compare a, b : Person differ in sex among sex = f or age >= 6 measure fair_share }
-"""
-
-
-def network(path: Path, seed: int) -> None:
-    """A random network of two hidden layers, of float32 with few bits, so that ties occur."""
-    rng = np.random.default_rng(seed)
-    sizes, nodes, tensors, name = (5, 4, 3, 1), [], [], "x"
-    for layer, (below, width) in enumerate(pairwise(sizes)):
-        weight = rng.integers(-8, 9, (width, below)) / 4
-        bias = rng.integers(-8, 9, width) / 2
-        tensors += [numpy_helper.from_array(weight.astype(np.float32), f"w{layer}")]
-        tensors += [numpy_helper.from_array(bias.astype(np.float32), f"b{layer}")]
-        nodes.append(helper.make_node("Gemm", [name, f"w{layer}", f"b{layer}"], [f"z{layer}"], transB=1))
-        name = f"z{layer}"
-        if width > 1:
-            nodes.append(helper.make_node("Relu", [name], [f"h{layer}"]))
-            name = f"h{layer}"
-    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["N", w]) for n, w in (("x", 5), (name, 1))]
-    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-
-
-@cache
-def brute(path: Path, of: str) -> tuple[Fraction, Fraction]:
-    """The shares of fair and unfair units, by the definition: everybody in exact arithmetic."""
-    tensors = {t.name: numpy_helper.to_array(t).astype(object) for t in onnx.load(path).graph.initializer}
-
-    def yes(person: tuple[int, ...]) -> bool:
-        values = np.array([Fraction(value) for value in person], dtype=object)
-        for layer in range(3):
-            weight = np.vectorize(Fraction, otypes=[object])(tensors[f"w{layer}"])
-            values = weight @ values + np.vectorize(Fraction, otypes=[object])(tensors[f"b{layer}"])
-            values = values if layer == 2 else np.maximum(values, Fraction(0))
-        return bool(values[0] > 0)
-
-    fair = unfair = 0
-    for age, job, years in product(range(12), (0, 2, 3), range(8)):
-        asked = {"share": age >= 2, "calm": age <= 1 and job == 0, "some": age >= 6}
-        if not of.endswith("everybody") and (years > age or not asked.get(of, True)):
-            continue
-        sides = {(sex, race): yes((age, job, years, sex, race)) for sex in (0, 1) for race in (0, 1)}
-        if of in ("calm", "some"):  # the race is shared: a unit for each; of `some`, the young are compared with nobody
-            for race in (0, 1):
-                bad = sides[0, race] != sides[1, race]
-                fair, unfair = fair + (not bad), unfair + bad
-            continue
-        bad = any(
-            sides[one] != sides[two]
-            for one in sides
-            for two in sides
-            if (one != two if of.startswith("share") else one[0] != two[0] and one[1] != two[1])
-        )
-        fair, unfair = fair + (not bad), unfair + bad
-    return Fraction(fair, fair + unfair), Fraction(unfair, fair + unfair)
-
-
-@pytest.fixture(scope="module")
-def proved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Proved, ...]]:
-    folder = tmp_path_factory.mktemp("proofs")
-    return folder, prove(folder, 7)
-
-
-def path_of(proved: Proved) -> Path:
-    assert proved.proof is not None, proved.said
-    return Path(proved.proof.path)
-
-
-def prove(folder: Path, seed: int, seconds: float = 60) -> tuple[Proved, ...]:
-    network(folder / "m.onnx", seed)
-    (folder / "p.fair").write_text(SPEC)
-    return prove_spec(
-        str(folder / "p.fair"), str(folder), models={}, data={}, seconds=seconds, observer=Silent(), properties=()
-    )
 
 
 def test_what_is_proved_is_what_counting_gives(proved: tuple[Path, tuple[Proved, ...]]) -> None:
@@ -248,191 +150,6 @@ def test_what_is_wrong_is_found_as_often_as_its_mass_says(
     likely = 1 - (1 - part) ** 4
     assert abs(rejected / tries - likely) <= 4 * (likely * (1 - likely) / tries) ** 0.5 + 0.01, (rejected, likely)
     assert rejected > 0
-
-
-def test_another_model_is_rejected(proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path) -> None:
-    network(tmp_path / "other.onnx", 5)
-    with pytest.raises(RejectedError, match="another model"):
-        check(path_of(proved[1][0]), tmp_path / "other.onnx")
-
-
-def tampered(text: str, kind: str, rng: random.Random) -> str:
-    """The proof's text with one change behind the question."""
-    header, *lines = text.rstrip("\n").split("\n")
-    at, to = rng.randrange(len(lines)), rng.randrange(len(lines))
-    match kind:
-        case "dropped":
-            del lines[at]
-        case "doubled":
-            lines.insert(at, lines[at])
-        case "swapped":
-            lines[at], lines[to] = lines[to], lines[at]
-        case "claims":
-            lines[at] = rng.choice(["=", "E", "N", "V", "U 0 1", "U 2 0", "U 3 0"])
-        case "numbers":
-            splits = [place for place, line in enumerate(lines) if line[0] in "SBU"]
-            at = rng.choice(splits)
-            words = lines[at].split(" ")
-            place = rng.choice((1, 2))
-            words[place] = str(max(0, int(words[place]) + rng.choice((-2, -1, 1, 2))))
-            lines[at] = " ".join(words)
-        case "shares":
-            data: dict[str, Any] = json.loads(header)
-            key = rng.choice(("certified", "falsified"))
-            data["claims"][key] = str(Fraction(data["claims"][key]) + Fraction(rng.choice((-1, 1)), 10**9))
-            header = json.dumps(data)
-    return "\n".join([header, *lines]) + "\n"
-
-
-def harmless_or_rejected(path: Path, model: Path, truth: tuple[Fraction, Fraction]) -> bool:
-    """Whether it was rejected; what was not reached what is true."""
-    try:
-        checked: Checked = check(path, model)
-    except RejectedError:
-        return True
-    assert checked.totals.certified <= truth[0]
-    assert checked.totals.falsified <= truth[1]
-    if checked.follows:
-        assert checked.question.certified <= truth[0]
-        assert checked.question.falsified <= truth[1]
-    return not checked.follows
-
-
-KINDS = ("dropped", "doubled", "swapped", "claims", "numbers", "shares", "bytes")
-
-
-def tamper(folder: Path, found: Proved, kind: str, times: int, scratch: Path) -> int:
-    """How many of so many tamperings are rejected; the others are harmless."""
-    rng, rejected = random.Random(kind), 0
-    truth = brute(folder / "m.onnx", found.property)
-    packed = path_of(found).read_bytes()
-    digest = check(path_of(found), folder / "m.onnx").question.digest
-    for _ in range(times):
-        if kind == "bytes":
-            content = bytearray(packed)
-            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
-            scratch.write_bytes(content)
-            try:
-                if check(scratch, folder / "m.onnx").question.digest != digest:
-                    rejected += 1  # by whoever names the question
-                    continue
-            except RejectedError:
-                pass
-        else:
-            scratch.write_bytes(gzip.compress(tampered(gzip.decompress(packed).decode(), kind, rng).encode(), 1))
-        rejected += harmless_or_rejected(scratch, folder / "m.onnx", truth)
-    return rejected
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_tampering(proved: tuple[Path, tuple[Proved, ...]], kind: str, tmp_path: Path) -> None:
-    assert tamper(proved[0], proved[1][0], kind, 3, tmp_path / "t.proof") > 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_tampering_a_thousand_times(proved: tuple[Path, tuple[Proved, ...]], kind: str, tmp_path: Path) -> None:
-    rejected = tamper(proved[0], proved[1][0], kind, 1000, tmp_path / "t.proof")
-    print(kind, rejected)
-    assert rejected > 400  # a lower share is harmless
-
-
-def _too_narrow(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    under, (slope, intercept) = SOUND(low, high)
-    return under, (slope, intercept - abs(intercept) // 2)
-
-
-def _tie(self: bounds.Integers, known: bounds.Bounds, point: list[int]) -> bool:
-    self.zero_is_low ^= True
-    try:
-        return EXACT(self, known, point)
-    finally:
-        self.zero_is_low ^= True
-
-
-def _unit_too_high(self: bounds.Pass, layer: int, row: list[int], bias: int) -> int:
-    return LEAST(self, layer, row, bias) + 1
-
-
-def _turned(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    under, over = SOUND(low, high)
-    return over, under
-
-
-def _off_if_mostly(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    return ((0, 0), (0, 0)) if high < -low else SOUND(low, high)
-
-
-def _half_slope(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    return ((1 << 15, 1 << 20), SOUND(low, high)[1]) if low < 0 < high else SOUND(low, high)
-
-
-def _parent_alone(self: tree.Checker, node: tree.Node, only: list[int] | None = None) -> bounds.Pass:
-    first = next(number for number, admitted in enumerate(node.admitted) if admitted != 0)
-    return BOUNDED(self, node, [first] if only is None else only)
-
-
-def _all_fair(self: tree.Checker, node: tree.Node, sure: list[int], totals: tree.Totals) -> None:
-    self._fair(totals, self.mass(node), sure=bool(sure))
-
-
-def _first_half_twice(
-    self: tree.Checker, node: tree.Node, place: int, at: int, known: bounds.Bounds
-) -> tuple[tree.Node, tree.Node]:
-    first, _ = HALVES(self, node, place, at, known)
-    return first, first
-
-
-def _not_the_young(self: Condition, box: list[tuple[int, int]]) -> int:
-    """Nobody of the first half of the ages."""
-    return 0 if box[0][1] < 6 else TRUTH(self, box)
-
-
-def _all_but_the_last(self: tree.Checker, members: list[int]) -> list[list[int]]:
-    return COMPONENTS(self, list(members)[:-1])
-
-
-TRUTH, COMPONENTS = Condition.truth, tree.Checker.components
-SOUND, EXACT, LEAST = bounds._lines, bounds.Integers.high, bounds.Pass._least
-BOUNDED, HALVES = tree.Checker.bounded, tree.Checker.halves
-#: Faults of an engine, which goes by the checker's own functions: with one in them it claims what does not follow.
-FAULTS: dict[str, tuple[object, str, Any]] = {
-    "a bound is too narrow by the least amount": (bounds.Pass, "_least", _unit_too_high),
-    "the upper line lies too low": (bounds, "_lines", _too_narrow),
-    "the lower line lies too high": (bounds, "_lines", _half_slope),
-    "signs of multipliers are turned": (bounds, "_lines", _turned),
-    "a unit that may be positive is off": (bounds, "_lines", _off_if_mostly),
-    "zero is on the other side": (bounds.Integers, "high", _tie),
-    "one of those compared is bounded alone": (tree.Checker, "bounded", _parent_alone),
-    "small boxes are fair": (tree.Checker, "evaluated", _all_fair),
-    "a half is forgotten": (tree.Checker, "halves", _first_half_twice),
-    "everybody is admitted": (Condition, "truth", lambda self, box: 2),
-    "the young are not admitted": (Condition, "truth", _not_the_young),
-    "each component is everybody": (tree.Checker, "components", lambda self, members: [list(members)]),
-    "the last of those compared is forgotten": (tree.Checker, "components", _all_but_the_last),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path) -> None:
-    owner, name, wrong = FAULTS[fault]
-    rejected = False
-    for seed in (7, 3, 4, 2, *range(20, 60)):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(owner, name, wrong)
-            # Where floats say what to claim, no fault of the checker's functions makes them claim more.
-            patch.setattr("fairdsl.proving.run.many_passes", lambda checker: False)
-            found = prove(folder, seed, seconds=2)
-        for each in found:
-            if each.proof is not None:
-                truth = brute(folder / "m.onnx", each.property)
-                rejected |= harmless_or_rejected(path_of(each), folder / "m.onnx", truth)
-        if rejected:
-            return
-    assert rejected
 
 
 def modules() -> Iterator[Path]:

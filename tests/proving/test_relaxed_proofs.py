@@ -18,7 +18,7 @@ from fairdsl.proving import prove_spec
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import check
 from fairdsl_verify.relaxed import RelaxedChecker
-from tests.proving.test_proofs import network
+from tests.proving.proved_networks import network
 from tests.proving.test_tree_proofs import forest_file
 
 SPEC = """fair 1

@@ -23,7 +23,7 @@ from fairdsl_verify.forest import Forest
 from fairdsl_verify.question import Question
 from fairdsl_verify.tree import Checker
 from tests.models.tree_files import MODES, Branch, Leaf, Tree, classifier, regressor, sums, tree_file
-from tests.proving.test_proofs import KINDS, harmless_or_rejected, tampered
+from tests.proving.test_tampering import KINDS, harmless_or_rejected, tampered
 
 SPEC = """fair 1
 audit "proved"

@@ -186,7 +186,7 @@ class _Search:
         return any(count is not None and count < len(self._asked.people) for count in counts)
 
     def run(self, budget: Budget, observer: Observer) -> None:
-        """Hunt until enough is found, nothing can be drawn, or the budget ends."""
+        """Search until enough is found, nothing can be drawn, or the budget ends."""
         if self._sampler.empty:
             self.ended = True
             return
