@@ -35,9 +35,9 @@ def _assumed(needs: Sequence[RowsNeeded | NoRows]) -> Iterator[str]:
     counted = [need for need in needs if not isinstance(need, Enum)]
     if counted:
         yield "if rows are independent draws and the model was fixed before them"
-    for law in dict.fromkeys(need.law for need in counted if need.law is not None):
+    for name in dict.fromkeys(need.law for need in counted if need.law is not None):
         yield (
-            f"these are errors of frequencies; for rates under `{law}`, a distribution estimated from the rows, "
+            f"these are errors of frequencies; for rates under `{name}`, a distribution estimated from the rows, "
             "an error is bounded only if its structure is right"
         )
 
@@ -71,8 +71,8 @@ def sizes_in_words(sizes: Sequence[DemandSizes]) -> tuple[str, ...]:
     found = [each.found for each in sizes if isinstance(each.found, SampleSizes)]
     if found:
         lines.append("if rows are independent draws, the model was fixed before them, and all rates stay as they are")
-    for law in dict.fromkeys(each.law for each in found if each.law is not None):
-        lines.append(f"numbers of the rows themselves, and not under `{law}`, which was estimated from them")
+    for name in dict.fromkeys(each.law for each in found if each.law is not None):
+        lines.append(f"numbers of the rows themselves, and not under `{name}`, which was estimated from them")
     return tuple(lines)
 
 

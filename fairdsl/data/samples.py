@@ -1,4 +1,4 @@
-"""The rows behind laws: each table of a run is read once, however many laws and models it is asked for."""
+"""The rows behind distributions: each table of a run is read once, however many of them and models it is asked for."""
 
 from __future__ import annotations
 

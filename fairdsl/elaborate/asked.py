@@ -34,7 +34,7 @@ class Deciders:
     _medians: dict[tuple[str, str], Fraction] = field(default_factory=dict)
 
     def of(
-        self, question: GroupMetric, name: str, model: Model, span: Span, law: Population | None
+        self, question: GroupMetric, name: str, model: Model, span: Span, distribution: Population | None
     ) -> tuple[Model, Diagnostic | None]:
         """The model ``name`` as the metric's rate asks about it, or why it cannot be asked so."""
         decides = question.metric.rate.decides
@@ -48,21 +48,21 @@ class Deciders:
             if (refusal := no_one_score(model, span)) is not None:
                 return model, refusal
             if decides.limit is None:
-                sample = None if law is None else law.sample
-                if law is None or sample is None or not (sample.rows and has_exact_scores(model)):
+                sample = None if distribution is None else distribution.sample
+                if distribution is None or sample is None or not (sample.rows and has_exact_scores(model)):
                     return model, errors.no_median(model.name, span, rows=sample is not None and sample.rows > 0)
-                key = name, law.name
+                key = name, distribution.name
                 if key not in self._medians:
                     self._medians[key] = median_score(model, sample.values)
                 decides = replace(decides, limit=self._medians[key])
         return self._made.setdefault((name, decides), _deciding(model, decides)), None
 
-    def median(self, question: Question | Demanded, name: str, law: str | None) -> Fraction | None:
+    def median(self, question: Question | Demanded, name: str, distribution: str | None) -> Fraction | None:
         """What `median` stands for in a question that speaks of it."""
         decides = question.metric.rate.decides if isinstance(question, GroupMetric) else None
-        if law is None or not isinstance(decides, ScoreIs) or decides.limit is not None:
+        if distribution is None or not isinstance(decides, ScoreIs) or decides.limit is not None:
             return None
-        return self._medians.get((name, law))
+        return self._medians.get((name, distribution))
 
 
 def _deciding(model: Model, decides: Decides) -> Model:

@@ -245,10 +245,10 @@ def _elaborated(
     of, *others = named or (demand.of or checked.model,)
     declaration = spec.models[of].declaration
     model, name = models[of], _population_of(checked)
-    law = _law(name, of, model, question, populations)
+    distribution = _distribution(name, of, model, question, populations)
     refusal: Diagnostic | None = None
     if isinstance(question, GroupMetric):
-        model, refusal = deciders.of(question, of, model, demand.span, law)
+        model, refusal = deciders.of(question, of, model, demand.span, distribution)
     if isinstance(question, Demanded):
         question, refusal = outputs_of(question, spec, models, demand.span)
     if isinstance(question, Pair):
@@ -264,17 +264,17 @@ def _elaborated(
         others=tuple(models[each] for each in others),
         question=_as_asked(question, demand),
         quantity=demand.quantity,
-        population=law,
+        population=distribution,
         threshold=demand.threshold if isinstance(question, GroupMetric) or demand.precision is not None else None,
         precision=demand.precision,
         span=demand.span,
     )
     if demand.less is not None:
         other = demand.less.of or checked.model
-        law = _law(name, other, models[other], demand.less.question, populations)
-        decider, late = deciders.of(demand.less.question, other, models[other], demand.span, law)
+        distribution = _distribution(name, other, models[other], demand.less.question, populations)
+        decider, late = deciders.of(demand.less.question, other, models[other], demand.span, distribution)
         first = replace(problem, threshold=None)
-        second = replace(first, model=decider, question=demand.less.question, population=law)
+        second = replace(first, model=decider, question=demand.less.question, population=distribution)
         problem = replace(problem, question=MetricDifference(first=first, second=second, span=demand.span))
         refusal = refusal or late
     return Elaborated(
@@ -300,7 +300,7 @@ def _as_asked(
     return question if demand.under is None else PairUnder(pair=question, given=demand.given, span=question.span)
 
 
-def _law(
+def _distribution(
     name: str | None, of: str, model: Model, question: Question | Demanded, populations: Populations
 ) -> Population | None:
     """The population that a question ``of`` a model is asked under, with the columns that it makes groups of."""
@@ -342,7 +342,7 @@ def _assumed(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:
 
 
 def _alike(checked: CheckedProperty, model: Model, populations: Populations) -> Iterator[Diagnostic]:
-    """Groups that a learned law makes equal, whatever the model does."""
+    """Groups that a learned distribution makes equal, whatever the model does."""
     question = checked.demands[0].question
     if not isinstance(question, GroupMetric) or question.population is None:
         return

@@ -154,7 +154,7 @@ def another_name(model: str, name: str, feature: str, span: Span) -> Diagnostic:
 
 
 def groups_alike(model: str, across: Sequence[str], population: str, span: Span, found: Span | None) -> Diagnostic:
-    """A searched law without an edge between the groups and anything that the model reads."""
+    """A searched distribution without an edge between the groups and anything that the model reads."""
     names = ", ".join(f"`{name}`" for name in across[:_LISTED]) + (", ..." if len(across) > _LISTED else "")
     return Diagnostic(
         code="W0811",

@@ -34,7 +34,9 @@ class Populations:
 
     def check_names(self) -> None:
         """Report data for distributions that there are not, or that read no data."""
-        readers = tuple(name for name, law in self.spec.distributions.items() if law.source is not None)
+        readers = tuple(
+            name for name, distribution in self.spec.distributions.items() if distribution.source is not None
+        )
         for name in self.data:
             if name not in readers:
                 self.reporter.report(errors.data_of_nothing(name, readers, declared=name in self.spec.distributions))
@@ -59,7 +61,7 @@ class Populations:
     def grouped(self, name: str, model_name: str, model: Model, question: GroupMetric) -> Population | None:
         """The population with the derived attributes by which the question groups people as columns.
 
-        Raises DiagnosticError where the law does not decide one of them, or has means in place of the groups.
+        Raises DiagnosticError where the distribution does not decide one of them, or has means in place of the groups.
         """
         population, place = self.of(name, model_name, model), question.span
         if isinstance(population, Network) and place is not None:
@@ -96,10 +98,10 @@ class Populations:
 
 def _check_no_means(network: Network, columns: Sequence[int], place: Span) -> None:
     """Check that no group is one of bins that are taken to be the means of their rows: it would have no rows."""
-    from fairdsl.populations.errors import law_does_not_fit
+    from fairdsl.populations.errors import distribution_does_not_fit
 
     for attribute in (network.columns[column] for column in columns if column < len(network.columns)):
         if network.has_means and (attribute.bins or attribute.bins_by is not None):
             reason = f"groups by its bins, which `{network.name}` takes to be single numbers"
             help_text = "group by a derived attribute, or remove `set bins = means`"
-            raise DiagnosticError(law_does_not_fit(attribute.name, reason, place, help_text, attribute.span))
+            raise DiagnosticError(distribution_does_not_fit(attribute.name, reason, place, help_text, attribute.span))

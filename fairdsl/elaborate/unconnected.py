@@ -1,9 +1,10 @@
-"""Groups that a law found by search cannot tell apart.
+"""Groups that a distribution found by search cannot tell apart.
 
 Columns of a Bayesian network between which no path of edges leads, whatever its directions, are independent, and
-remain so given any of the others: the law is a product over the connected parts of its graph. A condition over columns
-of two parts makes them one. So where a model reads nothing of the parts that the groups lie in, the rates of all groups
-are the same, whatever the model does. A structure of few rows often is like that: a search adds an edge where it pays.
+remain so given any of the others: the distribution is a product over the connected parts of its graph. A condition over
+columns of two parts makes them one. So where a model reads nothing of the parts that the groups lie in, the rates of
+all groups are the same, whatever the model does. A structure of few rows often is like that: a search adds an edge
+where it pays.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["cannot_tell_apart"]
 
 
 def cannot_tell_apart(question: GroupMetric, population: Population | None, model: Model, domain: Domain) -> bool:
-    """Whether all groups have the same rates because of the edges of a searched law alone."""
+    """Whether all groups have the same rates because of the edges of a searched distribution alone."""
     if not isinstance(population, Network) or not population.searched:
         return False
     decisive = set(read_attributes(model))

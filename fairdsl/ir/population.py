@@ -1,10 +1,10 @@
-"""Populations: the joint law of an individual's attributes and, where there is one, of the label.
+"""Populations: the joint distribution of an individual's attributes and, where there is one, of the label.
 
 A population ranges over *columns*: the attributes of a domain, in their order, and behind them the label.
-Each column is divided into *cells*: single values, or ranges within which the law says no more than their
+Each column is divided into *cells*: single values, or ranges within which the distribution says no more than their
 mass. A :class:`Network` is a Bayesian network over cells: Pr[x] is the product over all columns of
 Pr[cell of the column | cells of its parents]. Every other population is one: `independent` has no edges, a
-law per group has edges from the protected attributes only, rows of a table are :class:`Rows`.
+distribution per group has edges from the protected attributes only, rows of a table are :class:`Rows`.
 
 All probabilities are exact rationals. docs/semantics.md, sections 4 and 5, says what is asked of them.
 """
@@ -49,7 +49,9 @@ class Inside(Enum):
 
     POINT = "point"  # the cell is a single value
     UNIFORM = "uniform"  # every value of the cell alike: counted for integers, by length for reals
-    UNKNOWN = "unknown"  # anywhere, and not necessarily independent of anything else: results hold for all laws
+    UNKNOWN = (
+        "unknown"  # anywhere, and not necessarily independent of anything else: results hold for all distributions
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normal:
-    """A normal law; ``truncated`` to the bounds of its attribute. Its column has a single cell."""
+    """A normal distribution; ``truncated`` to the bounds of its attribute. Its column has a single cell."""
 
     mean: Fraction
     sd: Fraction
@@ -102,7 +104,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """The rows of data that a law was estimated from: ``values`` [rows, columns], exactly the numbers of the file."""
+    """The rows of data that a distribution was estimated from: ``values`` [rows, columns], the numbers of the file."""
 
     path: str
     sha256: str
@@ -119,7 +121,7 @@ class Network:
     """A Bayesian network: one factor a column, parents before children.
 
     ``causal``: the edges were written by somebody, not found by a search; ``searched``: they were found in the rows
-    of ``sample``. ``how`` says in words where the law comes from, ``settings`` with which choices.
+    of ``sample``. ``how`` says in words where the distribution comes from, ``settings`` with which choices.
     """
 
     name: str
@@ -140,7 +142,7 @@ class Network:
         return BINS_BY_MEANS in self.settings
 
     def factor_of(self, column: int) -> Factor:
-        """The law of one column."""
+        """The distribution of one column."""
         return next(factor for factor in self.factors if factor.column == column)
 
     @property

@@ -35,7 +35,7 @@ class Problem:
     """What the backends answer. ``name`` is the property's, for file names and messages.
 
     ``others`` are the further models of a general demand, which numbers them behind ``model``.
-    ``population`` is the law that a metric of groups, or a share of rows, is taken under; else None.
+    ``population`` is the distribution that a metric of groups, or a share of rows, is taken under; else None.
     ``threshold`` is what a metric of groups, or an estimate, is compared with, so that an engine knows when it is
     precise enough; whether it is met is judged later. With ``precision`` an estimate of a share is enough.
     """

@@ -218,10 +218,10 @@ class GroupMetric:
     """A metric over groups under a population; see docs/semantics.md section 4.
 
     Columns are those of the population: the domain's attributes, behind them the ``derived`` ones that make groups,
-    and behind those the label. Groups are the assignments of ``across``. ``given`` conditions the law; for each value
-    of the columns ``given_each`` the metric is taken by itself, and the worst decides. ``deserving`` is the label's
-    value that the rates of some metrics are about, ``privileged`` and ``baseline`` are values of ``across``, of bins
-    the least value (below the first edge of an unbounded attribute, some value).
+    and behind those the label. Groups are the assignments of ``across``. ``given`` conditions the distribution; for
+    each value of the columns ``given_each`` the metric is taken by itself, and the worst decides. ``deserving`` is the
+    label's value that the rates of some metrics are about, ``privileged`` and ``baseline`` are values of ``across``, of
+    bins the least value (below the first edge of an unbounded attribute, some value).
     ``allowed`` are the edges out of protected columns that influence may take, ``None`` for the model as
     an end. With ``influence`` it is the metric's value less its value where these columns are drawn
     uniformly, from the ranges of ``drawn_from`` where some are stated. ``confidence`` asks for an interval that covers

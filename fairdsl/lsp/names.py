@@ -142,7 +142,12 @@ def _entered(node: tree.Node, around: Setting) -> Setting:
     match node:
         case tree.Property():
             return Setting(property=node)
-        case tree.Attribute(name=name) | tree.Label(name=name) | tree.Model(name=name) | tree.Law(variable=name):
+        case (
+            tree.Attribute(name=name)
+            | tree.Label(name=name)
+            | tree.Model(name=name)
+            | tree.ColumnDistribution(variable=name)
+        ):
             return dataclasses.replace(around, beside=name.text)
         case tree.Membership(value=value):
             return dataclasses.replace(around, beside=_subject(value))
@@ -156,7 +161,7 @@ def _beside(node: tree.Node, name: str, around: Setting) -> Setting:
             return dataclasses.replace(around, beside=_subject(right if name == "left" else left))
         case tree.Table() | tree.CategoryType():
             return around
-        case tree.Attribute() | tree.Label() | tree.Law() | tree.Model() if name in _OWN:
+        case tree.Attribute() | tree.Label() | tree.ColumnDistribution() | tree.Model() if name in _OWN:
             return around
     return around if not around.beside else dataclasses.replace(around, beside="")
 

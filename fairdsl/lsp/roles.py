@@ -103,7 +103,7 @@ ROLES: Mapping[tuple[type[tree.Node], str], Role] = MappingProxyType(
         (tree.Setting, "value"): Role(words=lambda: (*SCORES, "yes", "no")),
         (tree.TableEntry, "value"): Role((Kind.VALUE,), words=lambda: ("yes", "no"), beside=True),
         (tree.Family, "name"): Role(words=lambda: tuple(FAMILIES)),
-        (tree.Law, "variable"): Role(_COLUMNS),
+        (tree.ColumnDistribution, "variable"): Role(_COLUMNS),
         (tree.Path, "names"): Role((*_SWEPT, Kind.MODEL)),
         (tree.NamedCondition, "domain"): Role((Kind.DOMAIN,)),
         (tree.NameSet, "names"): Role(_ANYTHING),

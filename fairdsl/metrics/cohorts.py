@@ -5,8 +5,8 @@ a group whom the model decides about in one way. Its *rate* is Pr[hit | cohort],
 section 4). Both are read off the metric's :class:`~fairdsl.ir.metric.Rate`: which of the four cells of decision and
 label are hits, and which are misses.
 
-A rate is ``hits / all`` where the law alone says who is in the cohort, and ``hits / (hits + misses)`` where the model
-does. With hits in [h, H] and all in [d, D] it lies in [h / D, min(1, H / d)]; with misses in [m, M] in
+A rate is ``hits / all`` where the distribution alone says who is in the cohort, and ``hits / (hits + misses)`` where
+the model does. With hits in [h, H] and all in [d, D] it lies in [h / D, min(1, H / d)]; with misses in [m, M] in
 [h / (h + M), H / (H + m)], since it rises with hits and falls with misses.
 """
 

@@ -1,7 +1,8 @@
-"""The rows that a law was estimated from, by group: how many there are and how many of them the model favours.
+"""The rows that a distribution was estimated from, by group: how many there are and how many of them the model favours.
 
-The counts do not depend on the law: they are what the data themselves say of a group. Where several decide the rows
-(exact arithmetic and the deployed file), the favoured are between the fewest and the most that any of them favours.
+The counts do not depend on the distribution: they are what the data themselves say of a group. Where several decide the
+rows (exact arithmetic and the deployed file), the favoured are between the fewest and the most that any of them
+favours.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ IntArray = NDArray[np.int64]
 def counts_of(
     question: GroupMetric, population: Population, model: Model, readings: Iterable[IntArray]
 ) -> dict[Key, Counted]:
-    """Rows and favoured rows by key; empty where the law rests on no rows.
+    """Rows and favoured rows by key; empty where the distribution rests on no rows.
 
     ``readings`` are outcomes of all rows, by everybody who decides them; a row whose decision stays open may be
     favoured or not. Raises ValueError for a model without a favourable outcome.
@@ -67,7 +68,7 @@ def _by_key(
 ) -> dict[Key, Counted]:
     """Count the rows that meet ``given``; a row with a value outside all cells belongs to no key.
 
-    Never empty, since a law from no rows is: where no row counts, every key has a count of 0.
+    Never empty, since a distribution from no rows is: where no row counts, every key has a count of 0.
     """
     kept = np.flatnonzero(mask(question.given, {Who.EACH: sample.values}))
     columns = columns_of(question, population)

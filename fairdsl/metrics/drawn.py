@@ -1,9 +1,9 @@
-"""Metrics of people who were drawn from a law, beside what is proved of it: docs/semantics.md, section 5.
+"""Metrics of people who were drawn from a distribution, beside what is proved of it: docs/semantics.md, section 5.
 
 Of n people who are drawn independently the hits of a cohort are binomial with the cohort's rate, given how many of them
 belong to it. So the intervals are those of rows (:mod:`fairdsl.metrics.sampling`), and of means of scores those of
-:mod:`fairdsl.metrics.scored`; but rows are about the population behind a law, and draws about the law itself. An
-enclosure and an interval of draws are about the same number, which lies in what they have in common.
+:mod:`fairdsl.metrics.scored`; but rows are about the population behind a distribution, and draws about the distribution
+itself. An enclosure and an interval of draws are about the same number, which lies in what they have in common.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Beside:
     enclosure: Value | None
 
     def read(self, seen: Sequence[Sequence[Seen]], draw: Draw, each: Fraction, confidence: Fraction) -> Value:
-        """The number by the people of each distribution that is asked about: the law, and that without influence.
+        """The number by the people of each distribution that is asked about: itself, and that without influence.
 
         ``seen`` are those of every baseline that may be meant, one where there is no choice. ``each`` is the confidence
         of the intervals of one of them, ``confidence`` that of all that are ever read.

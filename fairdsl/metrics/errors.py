@@ -39,7 +39,7 @@ def few_rows(
 
 
 def contradicted(groups: Sequence[str], population: str, span: Span | None) -> Diagnostic:
-    """Rates under a law that are too far from the frequencies in the rows that it was estimated from."""
+    """Rates under a distribution that are too far from the frequencies in the rows that it was estimated from."""
     return Diagnostic(
         code="W0809",
         title=f"the rows contradict {len(groups)} rate{_s(groups)} under `{population}`",

@@ -1,7 +1,7 @@
-"""Intervals for rates from the tables of a law that was counted in rows: :mod:`fairdsl.metrics.tables` read by cohort.
+"""Intervals for rates from the tables of a distribution counted in rows: :mod:`fairdsl.metrics.tables` by cohort.
 
-They rest on the law's structure, as the frequency of favoured rows does not; but they are all that is known of a
-law along paths and of one without the influence of some columns, of which nobody has rows.
+They rest on the distribution's structure, as the frequency of favoured rows does not; but they are all that is known of
+a distribution along paths and of one without the influence of some columns, of which nobody has rows.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def estimated(
 ) -> tuple[Bounds, ...] | None:
     """For every cohort an interval that contains its rate in the population, all of them with this probability.
 
-    Each contains the rate under the law. None where no bound is known: of laws from no rows, or along paths from a
-    baseline that the rows would have to choose.
+    Each contains the rate under the distribution. None where no bound is known: of distributions from no rows, or along
+    paths from a baseline that the rows would have to choose.
     """
     if not isinstance(population, Network):
         return None
@@ -51,7 +51,7 @@ def _reads_label(question: GroupMetric, network: Network) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _About:
-    """A question about a law from rows; ``miss`` is the probability of missing any rate."""
+    """A question about a distribution from rows; ``miss`` is the probability of missing any rate."""
 
     question: GroupMetric
     network: Network
@@ -95,7 +95,7 @@ class _About:
         return found
 
     def _events(self, cohorts: Sequence[Cohort]) -> int:
-        """Hits and misses of each cohort, and the same under the law without influence."""
+        """Hits and misses of each cohort, and the same under the distribution without influence."""
         return 2 * len(cohorts) * (2 if self.question.influence else 1)
 
     def _closed(self, values: dict[int, Fraction]) -> dict[int, int]:

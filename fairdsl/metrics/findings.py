@@ -26,7 +26,7 @@ __all__ = ["notes_of", "refusal_of", "warnings_of"]
 def refusal_of(reading: Reading, population: Population) -> Diagnostic | None:
     """Why there is no number: a declared group has no rate.
 
-    Raises ValueError where groups are to be excluded by their rows and the law rests on none.
+    Raises ValueError where groups are to be excluded by their rows and the distribution rests on none.
     """
     question = reading.question
     if question.excluding is not None and question.excluding.rows is not None and population.sample is None:
@@ -66,10 +66,10 @@ def _few(reading: Reading, population: Population) -> Iterator[Diagnostic]:
 
 
 def _contradicted(reading: Reading, population: Population) -> Iterator[Diagnostic]:
-    """Rates under a law that lie outside the intervals of the rows: a sign that its structure is wrong.
+    """Rates under a distribution that lie outside the intervals of the rows: a sign that its structure is wrong.
 
     All intervals together miss some rate of the population in one sample of twenty. Paths are asked about under
-    another law than that of the rows.
+    another distribution than that of the rows.
     """
     question = reading.question
     if population.sample is None or isinstance(population, Rows) or question.metric.rate.along_paths:
@@ -81,8 +81,8 @@ def _contradicted(reading: Reading, population: Population) -> Iterator[Diagnost
         seen, rate = frequency(cohort.counted), cohort.rate
         interval = sampled_rate(cohort.counted, confidence=USUAL, rates=len(reading.kept))
         if seen is not None and (rate.high < interval.low or interval.high < rate.low):
-            law, rows = (_about(each) for each in (rate, seen))
-            found.append(f"{_words(cohort, population)}: {law} under the distribution, {rows} in the rows")
+            distribution, rows = (_about(each) for each in (rate, seen))
+            found.append(f"{_words(cohort, population)}: {distribution} under the distribution, {rows} in the rows")
     if found:
         yield contradicted(found, population.name, question.span)
 
@@ -167,7 +167,7 @@ def _sampling(reading: Reading, population: Population) -> Iterator[str]:
 
 
 def _by_tables(reading: Reading, population: Population, confidence: Fraction) -> Iterator[str]:
-    """What the tables of a law from rows say of its own rates, with the same confidence."""
+    """What the tables of a distribution from rows say of its own rates, with the same confidence."""
     found = estimated(reading.question, reading.kept, population, confidence)
     if found:
         rates = [cohort.rate for cohort in reading.kept]

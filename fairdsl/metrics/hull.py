@@ -1,4 +1,4 @@
-"""One value out of several: of laws of which it is not known which is meant, and of all who decide rows of a table."""
+"""One value out of several: of distributions any of which may be meant, and of all who decide rows of a table."""
 
 from __future__ import annotations
 

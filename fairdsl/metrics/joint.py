@@ -153,10 +153,10 @@ class Joint:
     """What an engine computes. A key that a mapping does not list has probability exactly 0.
 
     ``favourable`` encloses Pr[favourable, key, given] and ``total`` Pr[key, given], of those in the domain (its
-    ``where``). Both are probabilities under the population's law itself: neither is divided by the probability of
-    ``given`` or of the domain. Rates are quotients. ``counts``: the rows that the law was estimated from, by key
-    (:mod:`fairdsl.metrics.counts` makes them); empty where there are none. ``drawn``: they are people drawn from the
-    law instead, and the probabilities are their shares (:mod:`fairdsl.metrics.drawn`).
+    ``where``). Both are probabilities under the population's distribution itself: neither is divided by the probability
+    of ``given`` or of the domain. Rates are quotients. ``counts``: the rows that the distribution was estimated from,
+    by key (:mod:`fairdsl.metrics.counts` makes them); empty where there are none. ``drawn``: they are people drawn from
+    the distribution instead, and the probabilities are their shares (:mod:`fairdsl.metrics.drawn`).
     """
 
     favourable: Mapping[Key, Bounds]

@@ -36,7 +36,7 @@ _Bound = Callable[[Cohort, Cohort], Fraction]
 def by_pairs(question: GroupMetric, strata: Sequence[Sequence[Rated]], confidence: Fraction) -> Compare | None:
     """How to compare cohorts with sampling error, all those of the strata at once; None: by the rates' intervals.
 
-    What is found contains the number under the law as well.
+    What is found contains the number under the distribution as well.
     """
     parts = [part for rated in strata for part in compared(question, rated)]
     pairs = sum(comb(len(part), 2) for part in parts)
@@ -63,9 +63,9 @@ class _Pairs:
     tail: float
 
     def __call__(self, comparison: Comparison, rated: Sequence[Rated]) -> Range:
-        """The number under the law, and that of the population but for the tails."""
-        under_law = by_rates(comparison, [(cohort, cohort.rate) for cohort, _ in rated])
-        return hull([under_law, self._sampled(comparison, [cohort for cohort, _ in rated])])
+        """The number under the distribution, and that of the population but for the tails."""
+        under = by_rates(comparison, [(cohort, cohort.rate) for cohort, _ in rated])
+        return hull([under, self._sampled(comparison, [cohort for cohort, _ in rated])])
 
     def _sampled(self, comparison: Comparison, cohorts: Sequence[Cohort]) -> Range:
         match comparison:

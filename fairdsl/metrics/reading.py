@@ -24,7 +24,7 @@ Listed = tuple[Assignment, Assignment, Case]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratum:
-    """One value of the attributes of ``given``: its number under the law, and with sampling error.
+    """One value of the attributes of ``given``: its number under the distribution, and with sampling error.
 
     It is not ``comparable`` where the question leaves out too many of its groups.
     """
@@ -145,7 +145,7 @@ def read(
 
 
 def _drawn(question: GroupMetric, cohorts: Sequence[Cohort]) -> list[Enclosure] | None:
-    """The rates of people who were drawn from the law itself: nothing else is joined with their intervals."""
+    """The rates of people who were drawn from the distribution itself: nothing else is joined with their intervals."""
     if question.confidence is None:
         return None
     return [_sampled(cohort, question.confidence, len(cohorts)) for cohort in cohorts]
@@ -154,8 +154,8 @@ def _drawn(question: GroupMetric, cohorts: Sequence[Cohort]) -> list[Enclosure] 
 def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Population) -> list[Enclosure] | None:
     """The rates with sampling error; None where it was not asked for or no interval is known to cover it.
 
-    A law that was written has none. The frequency in rows is not a rate of a path-specific law, nor of one without the
-    influence of some columns: what is known of those comes from the tables of the law.
+    A distribution that was written has none. The frequency in rows is not a rate of a path-specific distribution, nor
+    of one without the influence of some columns: what is known of those comes from the tables of the distribution.
     """
     if question.confidence is None:
         return None
@@ -172,7 +172,7 @@ def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Popul
 
 
 def rests_on_tables(question: GroupMetric) -> bool:
-    """Whether the rows show no frequency of what is asked, so that sampling error is known by the law's tables only."""
+    """Whether the rows show no frequency of what is asked, so that sampling error is known by tables only."""
     return question.metric.rate.along_paths or bool(question.influence)
 
 

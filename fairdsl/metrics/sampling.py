@@ -4,12 +4,12 @@ Rows are taken as independent draws, and the model as fixed before they were loo
 a cohort, its hits are then binomial with the cohort's rate, so
 
 * Clopper and Pearson's interval at confidence 1 - d / M, for each of the M rates of a question, contains all of
-  them at once with probability at least 1 - d, whatever law was estimated (the union bound);
+  them at once with probability at least 1 - d, whatever distribution was estimated (the union bound);
 * by Hoeffding's inequality (Journal of the American Statistical Association 58, 1963) a frequency among k rows is
   within sqrt(ln(2 M / d) / (2 k)) of the rate with probability at least 1 - d / M: :func:`rows_needed`.
 
 Decisions that stay open widen the interval: it is the lower end for the fewest hits and the upper end for the most.
-The error of a law's structure is no matter of sampling and covered by none of this.
+The error of a distribution's structure is no matter of sampling and covered by none of this.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How far a law that was counted in rows may lie from that of the population, if its structure is right.
+"""How far a distribution that was counted in rows may lie from that of the population, if its structure is right.
 
-Let Q be the law of the population with the columns of a group fixed (given their values, if no other column is a
-parent of one of them; set to them, along paths), and R the same with frequencies in place of probabilities. Both are
+Let Q be the distribution of the population with the columns of a group fixed (given their values, if no other column is
+a parent of one of them; set to them, along paths), and R the same with frequencies in place of probabilities. Both are
 products of tables. Two theorems bound |R(B) - Q(B)| for an event B; a probability that the rows leave out counts as
 0.
 
@@ -20,7 +20,7 @@ density of variance 1 / c (de la Pena, Klass and Lai, Annals of Probability 32, 
     |S|  <=  sqrt((V + c) (ln(1 + V / c) + 2 ln(1 / p))),        c = 1 / (10 n) for n rows, fixed before any column.
 
 V is at least 1 / (4 n), so c costs little. Where no row has u, R(u) is lost and counts as that much more. The same
-holds for the mean of a function between 0 and 1, so for a law in which some columns are drawn uniformly.
+holds for the mean of a function between 0 and 1, so for a distribution in which some columns are drawn uniformly.
 
 **No two parents apart.** If any two parents of a column are joined by an edge, the columns of the group counting as
 joined, R(B) is an average, over ways to recombine rows, of the frequency of B among k independent draws from Q, k the
@@ -69,10 +69,10 @@ _ROUNDING = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A law counted in rows: its cells, the parents of every column, and how many cells each column could have.
+    """A distribution counted in rows: cells, the parents of every column, and how many cells each could have.
 
-    ``relevant`` are the columns that events are about, and their ancestors: the law of those is the product of their
-    tables alone. ``searched``: the structure was found in the same rows.
+    ``relevant`` are the columns that events are about, and their ancestors: the distribution of those is the product of
+    their tables alone. ``searched``: the structure was found in the same rows.
     """
 
     sample: Sample
@@ -123,7 +123,7 @@ class Tables:
 
 
 def tables_of(network: Network, *, label: bool) -> Tables | None:
-    """The tables of a law counted in rows; None of any other, and where the rows themselves are not at hand.
+    """The tables of a distribution counted in rows; None of any other, and where the rows themselves are not at hand.
 
     ``label``: events are about the label too.
     """

@@ -1,9 +1,10 @@
 """From joint probabilities to the verdict about a metric, with its rates, and whether an engine may stop.
 
-Two kinds of error stay apart. ``low`` and ``high`` enclose the metric under the law, and only an engine's precision
-makes them differ. Where ``with confidence`` is asked for, ``sampling`` is the metric over wider rates: each contains
-the enclosure under the law and the interval of :func:`fairdsl.metrics.sampling.sampled_rate` for the rows, so that what
-is judged holds under the law and, with that probability, of the population that the rows were drawn from.
+Two kinds of error stay apart. ``low`` and ``high`` enclose the metric under the distribution, and only an engine's
+precision makes them differ. Where ``with confidence`` is asked for, ``sampling`` is the metric over wider rates: each
+contains the enclosure under the distribution and the interval of :func:`fairdsl.metrics.sampling.sampled_rate` for the
+rows, so that what is judged holds under the distribution and, with that probability, of the population that the rows
+were drawn from.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def value_of(
 ) -> Value | Refused:
     """The metric of a joint. Refused where a declared group has no rate and the question does not exclude it.
 
-    ``without`` is the joint under the law in which the columns of ``influence`` are drawn uniformly: the value is
-    then the metric less the metric without. ``reason`` says why the interval is not narrower, where the engine
+    ``without`` is the joint under the distribution in which the columns of ``influence`` are drawn uniformly: the value
+    is then the metric less the metric without. ``reason`` says why the interval is not narrower, where the engine
     stopped early; so it says why it is open whether there is a number, unless there certainly is none.
     """
     counted = joint if joint.counts else replace(joint, counts=rows_of(question, population))
@@ -172,7 +173,7 @@ def most_favoured_groups(
 ) -> tuple[tuple[Fraction, ...], ...]:
     """The groups that may be favoured most under a joint: what the baseline ``most_favoured`` may stand for.
 
-    ``joint`` is of the law itself and its keys those of the acceptance rates of the question.
+    ``joint`` is of the distribution itself and its keys those of the acceptance rates of the question.
     """
     plain = replace(question, metric=ACCEPTANCE, allowed=frozenset(), baseline=None)
     counted = joint if joint.counts else replace(joint, counts=rows_of(plain, population))
@@ -193,7 +194,7 @@ def _by_keys(question: GroupMetric, population: Population) -> GroupMetric:
 def _influence(
     reading: Reading, without: Joint | None, population: Population, names: Names
 ) -> tuple[Range, Range | None, tuple[Part, ...]]:
-    """Q under the law less Q without, and with sampling error; the same groups are left out of both.
+    """Q under the distribution less Q without, and with sampling error; the same groups are left out of both.
 
     Of the rates of all groups it is that of each group, from the least to the greatest.
     """

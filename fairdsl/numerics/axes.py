@@ -1,4 +1,4 @@
-"""Columns as axes: the cells of a law cut into *atoms*, the smallest parts of a box.
+"""Columns as axes: the cells of a distribution cut into *atoms*, the smallest parts of a box.
 
 A cell of a single value is one atom. A cell in which every value is alike is cut at the cuts of all predicates about
 the column; where the model weighs the number itself, further: a whole number an atom, reals into equal parts. Each atom

@@ -5,7 +5,8 @@ A :class:`Cut` at ``t`` separates the numbers below ``t`` from the others; one *
 reals are half-open, [0, 1/2) and [1/2, 1]; to the right of a cut after ``t`` they begin with the next float64, or with
 the least number of the data above ``t`` where that is less: no number that a model or the data hold lies in between.
 
-Numbers of data are exact, and compared so: :func:`places` is that rule, and laws, counts and groups all go by it.
+Numbers of data are exact, and compared so: :func:`places` is that rule, and distributions, counts and groups all go by
+it.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Table:
 
 
 def whole_table(network: Network, factor: Factor) -> tuple[Table, int]:
-    """A factor as whole numbers, and what they are over; a normal law gives its only cell probability 1."""
+    """A factor as whole numbers, and what they are over; a normal distribution gives its only cell probability 1."""
     columns = (*factor.parents, factor.column)
     rows = {cells: (Fraction(1),) if isinstance(row, Normal) else row for cells, row in factor.rows.items()}
     scale = lcm(*(chance.denominator for row in rows.values() for chance in row))

@@ -183,10 +183,10 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     if found and all(found):
         basis = replace(basis, arithmetic=Arithmetic.DEPLOYED, word=Word.OWN)  # replayed both ways
     notes = []
-    law = problem.population
-    if isinstance(law, Network) and law.has_means:
+    distribution = problem.population
+    if isinstance(distribution, Network) and distribution.has_means:
         said = "taken to be the mean of its rows (`set bins = means`): nothing is proved about the people in it"
-        notes.append(f"an approximation: under `{law.name}` everybody in a bin is {said}")
+        notes.append(f"an approximation: under `{distribution.name}` everybody in a bin is {said}")
         if basis.arithmetic is not Arithmetic.ESTIMATE:
             basis = replace(basis, arithmetic=Arithmetic.APPROXIMATE)
     verdict = replace(verdict, evidence=replace(evidence, basis=basis))

@@ -1,7 +1,7 @@
-"""Populations: declared distributions and data become laws over cells, with exact probabilities.
+"""Populations: declared distributions and data become distributions over cells, with exact probabilities.
 
-``build`` makes the law, ``with_derived`` adds what follows from its columns, ``described`` says in words which one is
-in force, ``saved`` writes it to a text that can be read again without the data, ``as_bif`` for other programs.
+``build`` makes the distribution, ``with_derived`` adds what follows from its columns, ``described`` says in words which
+one is in force, ``saved`` writes it to a text that can be read again without the data, ``as_bif`` for other programs.
 """
 
 from fairdsl.populations.bif_write import as_bif

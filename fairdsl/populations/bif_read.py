@@ -21,7 +21,7 @@ from fairdsl.numerics.cells import points
 from fairdsl.populations import errors
 from fairdsl.populations.bif_scan import HELP, Block, Statement, Word, blocks
 from fairdsl.populations.bif_write import PARTIAL
-from fairdsl.populations.network_laws import ReadLaw, assembled, column_named
+from fairdsl.populations.network_factors import ReadFactor, assembled, column_named
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.numbers import TooLongError, read_number
@@ -41,7 +41,7 @@ def network_of_bif(distribution: CheckedDistribution, source: SourceFile) -> Net
 
 
 class _Reader:
-    """One file: the states of the variables first, then the laws, whichever order they stand in."""
+    """One file: the states of the variables first, then the distributions, whichever order they stand in."""
 
     def __init__(self, distribution: CheckedDistribution, source: SourceFile) -> None:
         self._distribution = distribution
@@ -60,15 +60,15 @@ class _Reader:
                 self._partial = any(line[-1].text.strip('"') == PARTIAL for line in block.statements if line)
             elif block.kind.text != "probability":
                 raise self._unreadable(block.kind.span, f"`{block.kind.text[:20]}` is not a kind of block")
-        laws: dict[int, ReadLaw] = {}
+        factors: dict[int, ReadFactor] = {}
         for block in self._blocks:
             if block.kind.text == "probability":
-                place, law = self._law(block)
-                if place in laws:
+                place, factor = self._factor(block)
+                if place in factors:
                     raise self._unreadable(block.kind.span, "a second distribution of the same variable")
-                laws[place] = law
+                factors[place] = factor
         how = f"read from {self._path}"
-        return assembled(self._distribution, self._path, self._cells, laws, how=how)
+        return assembled(self._distribution, self._path, self._cells, factors, how=how)
 
     # ---- variables ---------------------------------------------------------------------------
 
@@ -104,9 +104,9 @@ class _Reader:
             raise DiagnosticError(errors.network_does_not_fit(self._path, reason, word.span, help_text))
         return place
 
-    # ---- laws --------------------------------------------------------------------------------
+    # ---- distributions --------------------------------------------------------------------------------
 
-    def _law(self, block: Block) -> tuple[int, ReadLaw]:
+    def _factor(self, block: Block) -> tuple[int, ReadFactor]:
         names = [word for word in block.head if word.text not in ("(", ")", "|", ",")]
         if not names:
             raise self._unreadable(block.kind.span, "no variable is named")
@@ -129,12 +129,12 @@ class _Reader:
                     raise self._unreadable(line[0].span, "a second distribution for the same values")
                 rows[key] = row
         self._complete(rows, default, names[0].span, parents)
-        return place, ReadLaw(parents=tuple(parents), rows=rows, span=names[0].span)
+        return place, ReadFactor(parents=tuple(parents), rows=rows, span=names[0].span)
 
     def _complete(
         self, rows: dict[tuple[CellIndex, ...], Row], default: Row | None, span: Span, parents: Sequence[int]
     ) -> None:
-        """Every combination of the parents' values has a law, the default's where it has no other."""
+        """Every combination of the parents' values has a distribution, the default's where it has no other."""
         lacking = prod(len(self._cells[parent]) for parent in parents) - len(rows)
         if default is not None and lacking <= _MOST:
             for key in product(*(range(len(self._cells[parent])) for parent in parents)):

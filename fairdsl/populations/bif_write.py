@@ -3,7 +3,8 @@
 BIF says nothing of how labels with commas or brackets are written, and readers differ, so cells that are not plain
 word are states `s0`, `s1`, ... and a property of the variable says what each stands for. Probabilities have 17
 decimals, the last of them shared out so that every row sums to exactly 1; what is shorter is exact. Combinations
-that have no law are left out, and a property of the network says so; tools that need a law of each refuse the file.
+that have no distribution are left out, and a property of the network says so; tools that need a distribution of each
+refuse the file.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _DIGITS = 17
 
 
 def as_bif(network: Network) -> str:
-    """The text of a BIF file; ValueError where a law is normal or approximate, which BIF cannot say."""
+    """The text of a BIF file; ValueError where a distribution is normal or approximate, which BIF cannot say."""
     if network.has_means:
         raise ValueError("BIF has no word for bins that are taken to be the means of their rows")
     states = [_states(cells, network.columns[place]) for place, cells in enumerate(network.cells)]
@@ -58,7 +59,7 @@ def _decimal(part: int) -> str:
 
 
 def _partial(network: Network, factor: Factor) -> bool:
-    """Whether some combination of the parents' cells has no law."""
+    """Whether some combination of the parents' cells has no distribution."""
     return len(factor.rows) < prod(len(network.cells[parent]) for parent in factor.parents)
 
 

@@ -1,4 +1,4 @@
-"""From a distribution as declared to the law that it stands for."""
+"""From a distribution as declared to the probabilities that it stands for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairdsl.populations import errors
 from fairdsl.populations.columns import Columns
 from fairdsl.populations.explicit import explicit_factors, parents_of
 from fairdsl.populations.order import circle_of
-from fairdsl.semantics.checked import CheckedDistribution, DeclaredLaw
+from fairdsl.semantics.checked import CheckedDistribution, ColumnDistribution
 from fairdsl.source import Span
 
 __all__ = ["build", "depends_on_model"]
@@ -29,7 +29,7 @@ def build(
     data: str | None = None,
     samples: Samples | None = None,
 ) -> Population | None:
-    """The law of the distribution, or None after reporting why it has none.
+    """The population of the distribution, or None after reporting why it has none.
 
     ``model`` is the one under audit, for ``bins by model``. ``data`` is the path of a file to read in place
     of the spec's (a pinned digest still has to match), ``samples`` are those of the run, which are read once.
@@ -61,7 +61,7 @@ def depends_on_model(distribution: CheckedDistribution) -> bool:
 def _counted(
     distribution: CheckedDistribution, columns: Columns, path: str, samples: Samples | None
 ) -> Population | None:
-    """A law from rows."""
+    """A population from rows."""
     from fairdsl.populations.rows import from_rows
 
     spans = {(edge.parent, edge.child): edge.span for edge in distribution.edges}
@@ -100,14 +100,14 @@ def _shares(cells: Sequence[Cell], whole: bool) -> tuple[Fraction, ...]:
 
 
 def _explicit(distribution: CheckedDistribution, columns: Columns) -> Network | None:
-    laws: dict[int, list[DeclaredLaw]] = defaultdict(list)
-    for law in distribution.laws:
-        laws[law.column].append(law)
-    parents = parents_of(laws)
-    spans = {(parent, child): laws[child][0].span for child in laws for parent in parents[child]}
+    by_column: dict[int, list[ColumnDistribution]] = defaultdict(list)
+    for each in distribution.distributions:
+        by_column[each.column].append(each)
+    parents = parents_of(by_column)
+    spans = {(parent, child): by_column[child][0].span for child in by_column for parent in parents[child]}
     if _in_a_circle(columns, parents, spans):
         return None
-    made = explicit_factors(columns, laws)
+    made = explicit_factors(columns, by_column)
     if made is None:
         return None
     cells, factors = made

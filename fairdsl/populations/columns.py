@@ -2,7 +2,7 @@
 
 From data, a category, a boolean and an attribute of whole numbers without bins have a cell a value, so that
 counts are exact; bins are cells of which nothing is known inside, since the counts say nothing about it. Under
-the uniform law every value of a cell is alike.
+the uniform distribution every value of a cell is alike.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Columns:
         return tuple(attribute for attribute in found if attribute is not None) if None not in found else None
 
     def of_uniform(self) -> tuple[tuple[Cell, ...], ...] | None:
-        """The cells under the uniform law; None after reporting a column that cannot have it."""
+        """The cells under the uniform distribution; None after reporting a column that cannot have it."""
         found = [self._of_all_values(place) for place in range(len(self.attributes))]
         return tuple(cells for cells in found if cells is not None) if None not in found else None
 
@@ -102,7 +102,7 @@ class Columns:
         return cells_between(low, high, cuts, Inside.UNIFORM, whole=whole)
 
     def cuts(self, place: int, values: Column | None) -> frozenset[Cut] | None:
-        """Where the attribute's bins end: written, or found in rows or (None) in a uniform law, or in the model."""
+        """Where the attribute's bins end: written, found in rows, in the model or (None) in a uniform distribution."""
         attribute = self.attributes[place]
         match attribute.bins_by:
             case Quantiles(count=count):
@@ -118,7 +118,9 @@ class Columns:
                 return written_cuts(attribute)
 
     def _refuse(self, attribute: Attribute, reason: str, help_text: str) -> None:
-        self.reporter.report(errors.law_does_not_fit(attribute.name, reason, self.span, help_text, attribute.span))
+        self.reporter.report(
+            errors.distribution_does_not_fit(attribute.name, reason, self.span, help_text, attribute.span)
+        )
 
     def _model_cuts(self, place: int) -> frozenset[Cut] | None:
         """The model's own thresholds of an attribute; None after reporting that it has none."""

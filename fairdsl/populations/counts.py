@@ -1,7 +1,7 @@
-"""Frequencies: the law of each column given its parents, counted in rows.
+"""Frequencies: the distribution of each column given its parents, counted in rows.
 
 The probability of a cell is the exact fraction of the rows with these parents that lie in it (maximum
-likelihood). A combination of parents that no row has gets no law, so its own probability stays 0.
+likelihood). A combination of parents that no row has gets no distribution, so its own probability stays 0.
 """
 
 from __future__ import annotations

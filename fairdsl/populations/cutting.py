@@ -75,7 +75,7 @@ def cuts_by_quantiles(values: Column, count: int) -> frozenset[Cut]:
 
 
 def even_cuts(low: Fraction, high: Fraction, count: int, *, whole: bool) -> frozenset[Cut]:
-    """The quantiles of the uniform law from ``low`` to ``high``."""
+    """The quantiles of the uniform distribution from ``low`` to ``high``."""
     if whole:
         size = high - low + 1
         return frozenset(Cut(low + ceil(k * size / count)) for k in range(1, count))

@@ -2,8 +2,9 @@
 
 Of rows each has its value. In a Bayesian network a derived column has the columns that it is derived from as parents,
 and exactly one of its cells given each combination of theirs. That says what is meant where every combination of cells
-lies on one side of all that is tested: uniform cells are cut where the derived attribute changes, which leaves the law
-as it was; of a cell whose inside is unknown, or that is too wide to be cut into values, nothing is guessed.
+lies on one side of all that is tested: uniform cells are cut where the derived attribute changes, which leaves the
+distribution as it was; of a cell whose inside is unknown, or that is too wide to be cut into values, nothing is
+guessed.
 
 A derived column of the model's score is the score in exact arithmetic.
 """
@@ -110,7 +111,9 @@ class _Made:
     def refuse(self, reason: str, help_text: str) -> NoReturn:
         """Raises DiagnosticError."""
         raise DiagnosticError(
-            errors.law_does_not_fit(self.derived.name, reason, self.span, help_text, self.derived.attribute.span)
+            errors.distribution_does_not_fit(
+                self.derived.name, reason, self.span, help_text, self.derived.attribute.span
+            )
         )
 
     @property
@@ -254,7 +257,7 @@ def _certainly(cell: int, cells: int) -> Row:
 
 
 def _recut(network: Network, column: int, divided: Sequence[tuple[tuple[Cell, ...], tuple[Fraction, ...]]]) -> Network:
-    """The same law with cells of a column in parts."""
+    """The same distribution with cells of a column in parts."""
     if all(len(parts) == 1 for parts, _ in divided):
         return network
     first = np.cumsum([0, *(len(parts) for parts, _ in divided)]).tolist()

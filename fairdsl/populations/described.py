@@ -1,6 +1,6 @@
 """The population in force, in words: what `fairdsl explain SPEC --population` prints.
 
-A law that is not what its author thinks answers another question, so nothing of it is left out but the
+A distribution that is not what its author thinks answers another question, so nothing of it is left out but the
 probabilities of long tables; an empty network is said to be empty.
 """
 
@@ -21,7 +21,7 @@ _LISTED = 12
 
 
 def described(population: Population) -> list[str]:
-    """One line for each fact: where the law comes from, its choices, columns, edges and probabilities."""
+    """One line for each fact: where the distribution comes from, its choices, columns, edges and probabilities."""
     match population:
         case Rows():
             return list(_rows(population))
@@ -80,7 +80,7 @@ def _column(network: Network, factor: Factor) -> Iterator[str]:
             f"{network.columns[parent].name} = {_cell(network.cells[parent][index], network.columns[parent])}"
             for parent, index in zip(factor.parents, key, strict=True)
         )
-        yield f"  {f'given {given}: ' if given else ''}{_law(attribute, cells, row)}"
+        yield f"  {f'given {given}: ' if given else ''}{_distribution(attribute, cells, row)}"
 
 
 def _cells(attribute: Attribute, cells: tuple[Cell, ...]) -> str:
@@ -94,7 +94,7 @@ def _cells(attribute: Attribute, cells: tuple[Cell, ...]) -> str:
     return f"{len(cells):,} ranges, {within}"
 
 
-def _law(attribute: Attribute, cells: tuple[Cell, ...], row: Row) -> str:
+def _distribution(attribute: Attribute, cells: tuple[Cell, ...], row: Row) -> str:
     if isinstance(row, Normal):
         return f"normal, mean {show_number(row.mean)}, sd {show_number(row.sd)}{', truncated' if row.truncated else ''}"
     likely = [(cell, probability) for cell, probability in zip(cells, row, strict=True) if probability]

@@ -6,7 +6,7 @@
      "settings": {...}, "data": {"path": "people.csv", "sha256": "...", "rows": 1200},
      "columns": [{"name": "sex", "cells": ["female", "male"]},
                  {"name": "age", "cells": [{"low": "18", "high": "24", "open": false, "inside": "unknown"}, ...]}],
-     "laws": [{"of": "sex", "given": [], "rows": [{"where": [], "law": ["1/3", "2/3"]}]}, ...]}
+     "distributions": [{"of": "sex", "given": [], "rows": [{"where": [], "distribution": ["1/3", "2/3"]}]}, ...]}
 
 Its classes say what the keys are. Rows of a table are saved as CSV.
 """
@@ -24,7 +24,7 @@ from fairdsl.source.spreadsheets import csv_of
 
 __all__ = [
     "SavedColumn",
-    "SavedLaw",
+    "SavedDistribution",
     "SavedNormal",
     "SavedPopulation",
     "SavedRange",
@@ -87,7 +87,7 @@ class SavedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedLaw:
+class SavedDistribution:
     """The distribution of a column given its parents; a combination without a row has probability 0."""
 
     #: The column.
@@ -129,7 +129,7 @@ class SavedPopulation(Document):
     #: Every column once.
     columns: tuple[SavedColumn, ...]
     #: One distribution a column.
-    laws: tuple[SavedLaw, ...]
+    laws: tuple[SavedDistribution, ...]
 
 
 def saved(population: Population) -> str:
@@ -153,7 +153,7 @@ def _document(network: Network) -> SavedPopulation:
             SavedColumn(name=attribute.name, cells=tuple(_cell(cell, attribute) for cell in cells))
             for attribute, cells in zip(network.columns, network.cells, strict=True)
         ),
-        laws=tuple(_law(network, factor) for factor in network.factors),
+        laws=tuple(_saved(network, factor) for factor in network.factors),
     )
 
 
@@ -163,8 +163,8 @@ def _cell(cell: Cell, attribute: Attribute) -> str | SavedRange:
     return SavedRange(low=cell.low, high=cell.high, open=cell.open, inside=cell.inside)
 
 
-def _law(network: Network, factor: Factor) -> SavedLaw:
-    return SavedLaw(
+def _saved(network: Network, factor: Factor) -> SavedDistribution:
+    return SavedDistribution(
         of=network.columns[factor.column].name,
         given=tuple(network.columns[parent].name for parent in factor.parents),
         rows=tuple(_row(key, row) for key, row in sorted(factor.rows.items(), key=lambda item: item[0])),

@@ -11,8 +11,8 @@ from fairdsl.ir.domain import Attribute, Boolean, Category
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Row
 from fairdsl.numerics.cells import points
 from fairdsl.populations import errors
-from fairdsl.populations.document import SavedColumn, SavedLaw, SavedPopulation, SavedRange, SavedRow
-from fairdsl.populations.network_laws import ReadLaw, assembled, column_named
+from fairdsl.populations.document import SavedColumn, SavedDistribution, SavedPopulation, SavedRange, SavedRow
+from fairdsl.populations.network_factors import ReadFactor, assembled, column_named
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile
 from fairdsl.source.numbers import read_number
@@ -27,7 +27,7 @@ def network_of_document(distribution: CheckedDistribution, source: SourceFile) -
     try:
         document = decode(SavedPopulation, source)
         with placing(source):
-            cells, laws = _cells(distribution, document), _laws(distribution, document)
+            cells, factors = _cells(distribution, document), _factors(distribution, document)
     except MisfitError as at:
         help_text = "use a document as `fairdsl.populations.saved` writes it, or a network in BIF"
         raise DiagnosticError(errors.network_not_read(source.path, at.said, at.span, help_text)) from at
@@ -37,7 +37,7 @@ def network_of_document(distribution: CheckedDistribution, source: SourceFile) -
         distribution,
         source.path,
         cells,
-        laws,
+        factors,
         how=f"read from {source.path}: {document.how}{rows_of}",
         causal=document.causal,
         settings=document.settings,
@@ -56,24 +56,24 @@ def _cells(distribution: CheckedDistribution, document: SavedPopulation) -> dict
     return found
 
 
-def _laws(distribution: CheckedDistribution, document: SavedPopulation) -> dict[int, ReadLaw]:
-    """The law of each column, by its place."""
-    found: dict[int, ReadLaw] = {}
+def _factors(distribution: CheckedDistribution, document: SavedPopulation) -> dict[int, ReadFactor]:
+    """The distribution of each column, by its place."""
+    found: dict[int, ReadFactor] = {}
     for number, saved in enumerate(document.laws):
         at = Place(("laws", number))
         column = _column(distribution, saved.of, at.at("of"))
         if column in found:
             raise at.at("of").misfit("is a column that has a distribution already")
-        found[column] = _law(distribution, saved, at)
+        found[column] = _factor(distribution, saved, at)
     return found
 
 
-def _law(distribution: CheckedDistribution, saved: SavedLaw, at: Place) -> ReadLaw:
+def _factor(distribution: CheckedDistribution, saved: SavedDistribution, at: Place) -> ReadFactor:
     parents = tuple(_column(distribution, name, at.at("given").at(place)) for place, name in enumerate(saved.given))
     rows = {row.where: _row(row) for row in saved.rows}
     if len(rows) < len(saved.rows):
         raise at.at("rows").misfit("has two rows about the same individuals")
-    return ReadLaw(parents=parents, rows=rows, span=distribution.span)
+    return ReadFactor(parents=parents, rows=rows, span=distribution.span)
 
 
 def _column(distribution: CheckedDistribution, name: str, at: Place) -> int:

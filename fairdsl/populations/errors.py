@@ -1,4 +1,4 @@
-"""What keeps a declared population from becoming a law: one constructor a code."""
+"""What keeps a declared population from becoming a distribution: one constructor a code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fairdsl.source import Span
 __all__ = [
     "circle",
     "conditions_do_not_divide",
-    "law_does_not_fit",
+    "distribution_does_not_fit",
     "more_parameters_than_rows",
     "network_does_not_fit",
     "network_not_read",
@@ -24,10 +24,10 @@ __all__ = [
 _LISTED = 8
 
 
-def law_does_not_fit(
+def distribution_does_not_fit(
     attribute: str, reason: str, span: Span, help_text: str, declared: Span | None = None
 ) -> Diagnostic:
-    """E0570: the law of an attribute cannot be one over its values, or not in its bins."""
+    """E0570: the distribution of an attribute cannot be one over its values, or not in its bins."""
     return Diagnostic(
         code="E0570",
         title=f"`{attribute[:30]}` cannot have this distribution",
@@ -39,7 +39,7 @@ def law_does_not_fit(
 
 
 def conditions_do_not_divide(attribute: str, reason: str, span: Span, help_text: str) -> Diagnostic:
-    """E0571: the `given` conditions of an attribute's laws leave somebody without a law, or with two."""
+    """E0571: the `given` conditions of an attribute's distributions leave somebody without one, or with two."""
     return Diagnostic(
         code="E0571",
         title=f"the conditions of the distributions of `{attribute[:30]}` do not divide everybody",
@@ -50,7 +50,7 @@ def conditions_do_not_divide(attribute: str, reason: str, span: Span, help_text:
 
 
 def circle(names: Sequence[str], span: Span) -> Diagnostic:
-    """E0572: columns whose laws depend on each other in a circle; ``names`` begins and ends with the same one."""
+    """E0572: distributions that depend on each other in a circle; ``names`` begins and ends with the same column."""
     way = " -> ".join(names if len(names) <= _LISTED else (*names[: _LISTED - 1], "...", names[-1]))
     return Diagnostic(
         code="E0572",
@@ -99,7 +99,7 @@ def network_not_read(path: str, reason: str, place: Span | None, help_text: str)
 
 
 def network_does_not_fit(path: str, reason: str, place: Span, help_text: str) -> Diagnostic:
-    """E0575: the network in the file is not a law of the columns that the distribution ranges over."""
+    """E0575: the network in the file is not a distribution of the columns that the distribution ranges over."""
     return Diagnostic(
         code="E0575",
         title=f"the network in `{short_path(path)}` is not a distribution of these attributes",
@@ -110,7 +110,7 @@ def network_does_not_fit(path: str, reason: str, place: Span, help_text: str) ->
 
 
 def more_parameters_than_rows(name: str, parameters: int, rows: int, span: Span) -> Diagnostic:
-    """W0705: a law with more free probabilities than rows that they were counted in."""
+    """W0705: a distribution with more free probabilities than rows that they were counted in."""
     return Diagnostic(
         code="W0705",
         title=f"the distribution of `{name[:30]}` has more probabilities than there are rows",

@@ -1,4 +1,4 @@
-"""Laws from rows of data: the rows themselves, frequencies, or a network with a written or a searched structure."""
+"""Distributions from rows of data: themselves, frequencies, a network with a structure written or searched for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Settings = tuple[tuple[str, str], ...]
 
 
 def from_rows(distribution: CheckedDistribution, columns: Columns, path: str, samples: Samples) -> Population | None:
-    """The law that the rows at ``path`` give; None after reporting.
+    """The distribution that the rows at ``path`` give; None after reporting.
 
     Raises DiagnosticError for a file that is not a table of these columns (E0530 to E0534).
     """
@@ -110,7 +110,7 @@ def _structure(
 
 
 def _within(given: Sequence[int], count: int) -> dict[int, tuple[int, ...]]:
-    """Any joint law of ``given``, and given them every other column by itself."""
+    """Any joint distribution of ``given``, and given them every other column by itself."""
     before = {place: tuple(given[:number]) for number, place in enumerate(given)}
     return {place: before.get(place, tuple(given)) for place in range(count)}
 
@@ -213,9 +213,9 @@ def _tell_thin(network: Network, reporter: Reporter, span: Span) -> None:
     """Columns with more probabilities than rows, counting the cells and the combinations that occur."""
     assert network.sample is not None
     for factor in network.factors:
-        laws = [row for row in factor.rows.values() if isinstance(row, tuple)]
-        occurring = sum(1 for cell in zip(*laws, strict=True) if any(cell))
-        free = len(laws) * (occurring - 1)
+        distributions = [row for row in factor.rows.values() if isinstance(row, tuple)]
+        occurring = sum(1 for cell in zip(*distributions, strict=True) if any(cell))
+        free = len(distributions) * (occurring - 1)
         if free > network.sample.rows:
             name = network.columns[factor.column].name
             reporter.report(errors.more_parameters_than_rows(name, free, network.sample.rows, span))

@@ -18,7 +18,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.metrics.rate_cells import conditions_of
 from fairdsl.models.linear_json import read_linear
-from fairdsl.proving.laws import LawOf
+from fairdsl.proving.distributions import DistributionOf
 from fairdsl.proving.question import (
     Unproved,
     column_of,
@@ -55,7 +55,7 @@ def rates_question_of(problem: Problem) -> dict[str, Any]:
     if question.confidence is not None:
         raise Unproved("intervals for the sampling error of rows have no proofs so far")
     read = {*_read(problem), *(variable.attribute for variable in variables(question.given))}
-    law = LawOf(question, population, read)
+    law = DistributionOf(question, population, read)
     label = label_column(population) if metric.rate.reads_label else None
     reads = conditions_of(question, population)
     return {

@@ -15,8 +15,8 @@ from fairdsl.clock import Deadline
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
+from fairdsl.proving.distributions import order_for
 from fairdsl.proving.groups import file_of, rates_question_of
-from fairdsl.proving.laws import order_for
 from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of

@@ -1,7 +1,7 @@
 """What pruning did to the decisions: on a table with the true outcomes, and on random individuals.
 
 Decisions are those of the models' exact arithmetic. On random individuals the share of changed decisions is
-an estimate with the interval of Clopper and Pearson, about the uniform law on the domain and no other.
+an estimate with the interval of Clopper and Pearson, about the uniform distribution on the domain and no other.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def accuracy(spec: CheckedSpec, domain: Domain, before: Model, after: Model, pat
 def disagreement(domain: Domain, before: Model, after: Model, points: int, seed: int) -> Disagreement | None:
     """How often the models decide differently, for individuals that are uniform over the domain.
 
-    None where no law is uniform, for a real attribute is unbounded, and where no individual was drawn.
+    None where no distribution is uniform, for a real attribute is unbounded, and where no individual was drawn.
     """
     drawn, changed = decided_differently(domain, narrow(domain), before, after, points, seed)
     if not drawn:

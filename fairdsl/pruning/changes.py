@@ -29,7 +29,7 @@ def decided_differently(
     """How many individuals were drawn uniformly from the sets, and how many of them the models decide differently.
 
     They are others than those that a profile of the same seed draws, which would flatter the pruning. Nobody is drawn
-    where no law is uniform, for a real attribute is unbounded.
+    where no distribution is uniform, for a real attribute is unbounded.
     """
     if not is_uniform(sets):
         return 0, 0

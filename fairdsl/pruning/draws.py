@@ -3,7 +3,7 @@
 Every attribute is drawn by itself, and points that the predicates exclude are drawn again. Where all sets
 are bounded the individuals are therefore uniform over what is left: by number for finite sets, by volume for
 reals (of which only float64 numbers are drawn). Unbounded reals are drawn over many magnitudes, which is a
-law like any other and not uniform over anything.
+distribution like any other and not uniform over anything.
 """
 
 from __future__ import annotations

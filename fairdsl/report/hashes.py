@@ -54,7 +54,11 @@ def hashed_models(
 def hashed_data(spec: CheckedSpec, overrides: Mapping[str, str] | None = None) -> tuple[HashedFile, ...]:
     """The files of the distributions; those in ``overrides`` were read instead, by the distribution's name."""
     replaced = overrides or {}
-    files = ((name, replaced.get(name, law.source.path)) for name, law in spec.distributions.items() if law.source)
+    files = (
+        (name, replaced.get(name, distribution.source.path))
+        for name, distribution in spec.distributions.items()
+        if distribution.source
+    )
     return tuple(HashedFile(name=name, path=path, sha256=_digest(path)) for name, path in files)
 
 

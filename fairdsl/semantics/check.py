@@ -87,7 +87,9 @@ def check_spec(
             for model in (*checker.models.values(), *checker.variants.values())
             if model is not None
         },
-        distributions={name: law for name, law in checker.distributions.items() if law is not None},
+        distributions={
+            name: distribution for name, distribution in checker.distributions.items() if distribution is not None
+        },
         properties=properties,
         parameters=expanded.parameters,
         protected=frozenset(checker.protected),

@@ -25,13 +25,13 @@ __all__ = [
     "CheckedModel",
     "CheckedProperty",
     "CheckedSpec",
-    "DeclaredLaw",
+    "ColumnDistribution",
     "Demand",
     "Edge",
     "LabelDeclaration",
     "Subtrahend",
-    "TableLaw",
-    "UniformLaw",
+    "TableDistribution",
+    "UniformDistribution",
 ]
 
 
@@ -63,14 +63,14 @@ class CheckedModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableLaw:
+class TableDistribution:
     """Values, as the numbers that stand for them, with probabilities that sum to exactly 1."""
 
     entries: tuple[tuple[Fraction, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UniformLaw:
+class UniformDistribution:
     """Every value from ``low`` to ``high``, both included, alike: counted for integers, by length for reals."""
 
     low: Fraction
@@ -78,14 +78,14 @@ class UniformLaw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredLaw:
-    """``income : normal(0.6, 0.1) given older = yes``: the law of a column where ``given`` holds of the others.
+class ColumnDistribution:
+    """``income : normal(0.6, 0.1) given older = yes``: of a column where ``given`` holds of the others.
 
     A ``bernoulli(p)`` is the table of false and true.
     """
 
     column: int
-    law: TableLaw | UniformLaw | Normal
+    shape: TableDistribution | UniformDistribution | Normal
     given: Predicate = TRUE
     span: Span = field(compare=False, repr=False)
 
@@ -101,7 +101,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDistribution:
-    """A population as declared: what it ranges over, the kind of law, and all that defines it.
+    """A population as declared: what it ranges over, its kind, and all that defines it.
 
     Columns are the domain's attributes and, behind them, the label. ``kind`` is one of
 
@@ -111,7 +111,7 @@ class CheckedDistribution:
     ``empirical``   the rows of ``source`` themselves
     ``learned``     a Bayesian network whose structure is searched for in the rows of ``source``
     ``fitted``      the written graph ``graph`` with its ``edges`` and parameters from the rows of ``source``
-    ``explicit``    ``laws``, at least one a column
+    ``explicit``    ``distributions``, at least one a column
     ``file``        a network in the file ``source``
     =============== =================================================================================
 
@@ -126,7 +126,7 @@ class CheckedDistribution:
     kind: str
     source: FileSource | None
     settings: tuple[tuple[str, Fraction | str], ...]
-    laws: tuple[DeclaredLaw, ...] = ()
+    distributions: tuple[ColumnDistribution, ...] = ()
     graph: str | None = None
     edges: tuple[Edge, ...] = ()
     given: tuple[int, ...] = ()
@@ -144,7 +144,7 @@ class CheckedDistribution:
 
     @property
     def sampled(self) -> bool:
-        """Whether the law is estimated from rows."""
+        """Whether the distribution is estimated from rows."""
         return self.kind in ("independent", "empirical", "learned", "fitted")
 
 

@@ -17,7 +17,7 @@ from fairdsl.ir.expr import TRUE, Predicate, variables
 from fairdsl.ir.numbers import nearest
 from fairdsl.ir.population import Normal
 from fairdsl.semantics import errors
-from fairdsl.semantics.checked import DeclaredLaw, TableLaw, UniformLaw
+from fairdsl.semantics.checked import ColumnDistribution, TableDistribution, UniformDistribution
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.labels import value_code
@@ -25,29 +25,33 @@ from fairdsl.semantics.scope import ConditionScope
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["FAMILIES", "check_laws"]
+__all__ = ["FAMILIES", "check_distributions"]
 
 #: Each family of distributions, as it is written.
 FAMILIES = {"bernoulli": "bernoulli(p)", "normal": "normal(mean, sd)", "uniform": "uniform(low, high)"}
 
 
-def check_laws(laws: Sequence[tree.Law], domain: Domain, reporter: Reporter) -> tuple[DeclaredLaw, ...]:
-    """The laws, of the attributes of ``domain`` and of the label that stands behind them; mistakes are reported."""
-    _check_together(laws, reporter)
-    return tuple(law for node in laws if (law := _law(node, domain, reporter)) is not None)
+def check_distributions(
+    distributions: Sequence[tree.ColumnDistribution], domain: Domain, reporter: Reporter
+) -> tuple[ColumnDistribution, ...]:
+    """Those of the attributes of ``domain`` and of the label that stands behind them; mistakes are reported."""
+    _check_together(distributions, reporter)
+    return tuple(
+        distribution for node in distributions if (distribution := _distribution(node, domain, reporter)) is not None
+    )
 
 
-def _check_together(laws: Sequence[tree.Law], reporter: Reporter) -> None:
-    """An attribute has one law, or several that each say of whom (`given`)."""
-    first: dict[str, tree.Law] = {}
-    for law in laws:
-        name = law.variable
-        earlier = first.setdefault(name.text, law)
-        if earlier is not law and (earlier.given is None or law.given is None):
+def _check_together(distributions: Sequence[tree.ColumnDistribution], reporter: Reporter) -> None:
+    """An attribute has one distribution, or several that each say of whom (`given`)."""
+    first: dict[str, tree.ColumnDistribution] = {}
+    for distribution in distributions:
+        name = distribution.variable
+        earlier = first.setdefault(name.text, distribution)
+        if earlier is not distribution and (earlier.given is None or distribution.given is None):
             reporter.report(errors.declared_twice("distribution of", name.text, name.span, earlier.variable.span))
 
 
-def _law(node: tree.Law, domain: Domain, reporter: Reporter) -> DeclaredLaw | None:
+def _distribution(node: tree.ColumnDistribution, domain: Domain, reporter: Reporter) -> ColumnDistribution | None:
     names = tuple(attribute.name for attribute in domain.attributes)
     if node.variable.text not in names:
         variable = node.variable
@@ -56,15 +60,15 @@ def _law(node: tree.Law, domain: Domain, reporter: Reporter) -> DeclaredLaw | No
     column = names.index(node.variable.text)
     attribute = domain.attributes[column]
     given = TRUE if node.given is None else _given(node.given, column, domain, reporter)
-    law: TableLaw | UniformLaw | Normal | None
+    shape: TableDistribution | UniformDistribution | Normal | None
     match node.shape:
         case tree.Table() as table:
-            law = _table(table, attribute, reporter)
+            shape = _table(table, attribute, reporter)
         case tree.Family() as family:
-            law = _family(family, attribute, reporter)
-    if law is None or given is None:
+            shape = _family(family, attribute, reporter)
+    if shape is None or given is None:
         return None
-    return DeclaredLaw(column=column, law=law, given=given, span=node.span)
+    return ColumnDistribution(column=column, shape=shape, given=given, span=node.span)
 
 
 def _given(node: tree.Expression, column: int, domain: Domain, reporter: Reporter) -> Predicate | None:
@@ -73,7 +77,7 @@ def _given(node: tree.Expression, column: int, domain: Domain, reporter: Reporte
         name = domain.attributes[column].name
         help_text = f"condition on other attributes; a distribution of part of the values of `{name}` is a table"
         reporter.report(
-            errors.not_a_law(f"the distribution of `{name}` depends on `{name}` itself", node.span, help_text)
+            errors.not_a_distribution(f"the distribution of `{name}` depends on `{name}` itself", node.span, help_text)
         )
         return None
     return predicate
@@ -82,10 +86,12 @@ def _given(node: tree.Expression, column: int, domain: Domain, reporter: Reporte
 # ---- tables ------------------------------------------------------------------------------------
 
 
-def _table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> TableLaw | None:
+def _table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> TableDistribution | None:
     if isinstance(attribute.type, Real):
         help_text = "write `uniform(low, high)` or `normal(mean, sd)`, or declare the attribute `integer`"
-        reporter.report(errors.not_a_law(f"`{attribute.name}` is real, so no table lists it", table.span, help_text))
+        reporter.report(
+            errors.not_a_distribution(f"`{attribute.name}` is real, so no table lists it", table.span, help_text)
+        )
         return None
     entries: list[tuple[Fraction, Fraction]] = []
     seen: dict[Fraction, Span] = {}
@@ -101,7 +107,7 @@ def _table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> Table
     total = sum((entry.probability.value for entry in table.entries), Fraction(0))
     if total != 1:
         reporter.report(
-            errors.not_a_law(
+            errors.not_a_distribution(
                 f"the probabilities of `{attribute.name}` sum to {nearest(total):.6g}, not to 1",
                 table.span,
                 "write all values with probabilities that sum to 1; fractions of 1 are never filled in silently",
@@ -109,7 +115,7 @@ def _table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> Table
         )
     if len(reporter.diagnostics) == reported:
         _check_complete(table, attribute, seen, reporter)
-    return TableLaw(entries=tuple(entries)) if len(reporter.diagnostics) == reported else None
+    return TableDistribution(entries=tuple(entries)) if len(reporter.diagnostics) == reported else None
 
 
 def _check_complete(table: tree.Table, attribute: Attribute, listed: Collection[Fraction], reporter: Reporter) -> None:
@@ -122,7 +128,7 @@ def _check_complete(table: tree.Table, attribute: Attribute, listed: Collection[
         title = f"the table of `{attribute.name}` leaves out {left_out}"
         help_text = f"write {listing(missing)} as well, with probability 0 where nobody has the value"
         why = "a value of probability 0 and one that was forgotten are different things"
-        reporter.report(errors.not_a_law(title, table.span, help_text, why=why))
+        reporter.report(errors.not_a_distribution(title, table.span, help_text, why=why))
 
 
 def _value(node: tree.Name | tree.Number, attribute: Attribute, reporter: Reporter) -> Fraction | None:
@@ -141,58 +147,64 @@ def _value(node: tree.Name | tree.Number, attribute: Attribute, reporter: Report
 def _check_probability(number: tree.Number, span: Span, reporter: Reporter) -> None:
     if not 0 <= number.value <= 1:
         title = f"{number.text} is not a probability"
-        reporter.report(errors.not_a_law(title, span, "write a number from 0 to 1"))
+        reporter.report(errors.not_a_distribution(title, span, "write a number from 0 to 1"))
 
 
 # ---- families ----------------------------------------------------------------------------------
 
 
-def _family(family: tree.Family, attribute: Attribute, reporter: Reporter) -> TableLaw | UniformLaw | Normal | None:
+def _family(
+    family: tree.Family, attribute: Attribute, reporter: Reporter
+) -> TableDistribution | UniformDistribution | Normal | None:
     name = family.name.text
     if name not in FAMILIES:
-        reporter.report(errors.unknown_word("law", name, family.name.span, (*FAMILIES, "table")))
+        reporter.report(errors.unknown_word("distribution", name, family.name.span, (*FAMILIES, "table")))
         return None
     wanted = FAMILIES[name]
     count = wanted.count(",") + 1
     if len(family.parameters) != count:
         title = f"`{name}` takes {count} number{'s' if count > 1 else ''}"
-        reporter.report(errors.not_a_law(title, family.span, f"write `{wanted}`"))
+        reporter.report(errors.not_a_distribution(title, family.span, f"write `{wanted}`"))
         return None
     reported = len(reporter.diagnostics)
     if family.truncated and name != "normal":
         title = f"`{name}` has no ends to truncate"
-        reporter.report(errors.not_a_law(title, family.span, "remove `truncated`: it belongs to a normal distribution"))
-    law: TableLaw | UniformLaw | Normal
+        reporter.report(
+            errors.not_a_distribution(title, family.span, "remove `truncated`: it belongs to a normal distribution")
+        )
+    shape: TableDistribution | UniformDistribution | Normal
     match name:
         case "bernoulli":
-            law = _bernoulli(family, attribute, reporter)
+            shape = _bernoulli(family, attribute, reporter)
         case "normal":
-            law = _normal(family, attribute, reporter)
+            shape = _normal(family, attribute, reporter)
         case _:
-            law = _uniform(family, attribute, reporter)
-    return law if len(reporter.diagnostics) == reported else None
+            shape = _uniform(family, attribute, reporter)
+    return shape if len(reporter.diagnostics) == reported else None
 
 
-def _bernoulli(family: tree.Family, attribute: Attribute, reporter: Reporter) -> TableLaw:
+def _bernoulli(family: tree.Family, attribute: Attribute, reporter: Reporter) -> TableDistribution:
     (number,) = family.parameters
     _check_probability(number, family.span, reporter)
     if not isinstance(attribute.type, Boolean):
         title = f"`{attribute.name}` is not boolean, and a Bernoulli distribution is about true and false"
-        reporter.report(errors.not_a_law(title, family.span, "write `table { value : probability, ... }`"))
-    return TableLaw(entries=((Fraction(0), 1 - number.value), (Fraction(1), number.value)))
+        reporter.report(errors.not_a_distribution(title, family.span, "write `table { value : probability, ... }`"))
+    return TableDistribution(entries=((Fraction(0), 1 - number.value), (Fraction(1), number.value)))
 
 
 def _normal(family: tree.Family, attribute: Attribute, reporter: Reporter) -> Normal:
     mean, sd = (parameter.value for parameter in family.parameters)
     if sd <= 0:
-        reporter.report(errors.not_a_law("a standard deviation is positive", family.span, "write `normal(mean, sd)`"))
+        reporter.report(
+            errors.not_a_distribution("a standard deviation is positive", family.span, "write `normal(mean, sd)`")
+        )
     if not isinstance(attribute.type, Real):
         title = f"`{attribute.name}` is not real, and a normal distribution is about real numbers"
         help_text = f"declare `{attribute.name} : real`, or write `table {{ value : probability, ... }}`"
-        reporter.report(errors.not_a_law(title, family.span, help_text))
+        reporter.report(errors.not_a_distribution(title, family.span, help_text))
     elif attribute.bounds != (None, None) and not family.truncated:
         reporter.report(
-            errors.not_a_law(
+            errors.not_a_distribution(
                 f"`{attribute.name}` is bounded, a normal distribution is not",
                 family.span,
                 f"declare `{attribute.name} : real` without a range, or write `truncated` behind the distribution",
@@ -201,11 +213,11 @@ def _normal(family: tree.Family, attribute: Attribute, reporter: Reporter) -> No
     elif attribute.bounds == (None, None) and family.truncated:
         title = f"`{attribute.name}` is unbounded, so nothing is truncated"
         help_text = f"remove `truncated`, or write the range, as in `{attribute.name} : real 0 .. 100`"
-        reporter.report(errors.not_a_law(title, family.span, help_text))
+        reporter.report(errors.not_a_distribution(title, family.span, help_text))
     return Normal(mean=mean, sd=sd, truncated=family.truncated)
 
 
-def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> UniformLaw:
+def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> UniformDistribution:
     first, last = family.parameters
     low, high = first.value, last.value
     if low > high:
@@ -213,15 +225,15 @@ def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> U
     elif low == high and isinstance(attribute.type, Real):
         title = f"the range from {first.text} to {last.text} is a single number, which has no length"
         help_text = f"write `table {{ {first.text} : 1 }}`, or a range"
-        reporter.report(errors.not_a_law(title, family.span, help_text))
+        reporter.report(errors.not_a_distribution(title, family.span, help_text))
     elif not isinstance(attribute.type, Integer | Real):
         title = f"`{attribute.name}` is not a number, so it has no range"
         help_text = "write `table { value : probability, ... }`"
-        reporter.report(errors.not_a_law(title, family.span, help_text))
+        reporter.report(errors.not_a_distribution(title, family.span, help_text))
     elif not (attribute.known.contains(low) and attribute.known.contains(high)):
         least, most = (show_number(bound) if bound is not None else "" for bound in attribute.known.bounds)
         title = f"`{attribute.name}` does not have all values from {first.text} to {last.text}"
         whole = "whole numbers " if isinstance(attribute.type, Integer) else ""
         help_text = f"its values are {whole}{least} .. {most}: a distribution gives all its probability to them"
-        reporter.report(errors.not_a_law(title, family.span, help_text))
-    return UniformLaw(low=low, high=high)
+        reporter.report(errors.not_a_distribution(title, family.span, help_text))
+    return UniformDistribution(low=low, high=high)

@@ -71,7 +71,7 @@ def _columns(
 
 def _check_uniform(attribute: Attribute, span: Span, reporter: Reporter) -> None:
     if attribute.gap:
-        reporter.report(errors.no_law_of_missing(attribute.name, span))
+        reporter.report(errors.no_distribution_of_missing(attribute.name, span))
     if None in attribute.bounds:
         reporter.report(
             errors.not_comparable(

@@ -45,11 +45,15 @@ def check_causal(
     if population.kind != "explicit" or not graphs:
         return
     names = [attribute.name for attribute in columns.attributes]
-    laws = {(names[v.attribute], names[law.column]) for law in population.laws for v in variables(law.given)}
+    distributions = {
+        (names[v.attribute], names[distribution.column])
+        for distribution in population.distributions
+        for v in variables(distribution.given)
+    }
     written = [{edge for edge in edges if set(edge) <= set(names)} for _, edges in graphs.values()]
-    if laws not in written:
-        nearest = min(written, key=lambda edges: len(edges ^ laws))
-        source, target = sorted(nearest ^ laws)[0]
+    if distributions not in written:
+        nearest = min(written, key=lambda edges: len(edges ^ distributions))
+        source, target = sorted(nearest ^ distributions)[0]
         has = f"has distributions that differ from the graph in `{source} -> {target}`"
         reporter.report(errors.no_written_graph(span, population.name, has))
 

@@ -1,4 +1,4 @@
-"""Distributions and causal graphs: every name resolved, one kind of law, everything that it is made from there."""
+"""Distributions and causal graphs: every name resolved, one kind each, everything that it is made from there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairdsl.diagnostics import Diagnostic, Reporter
 from fairdsl.ir.domain import Attribute, Derived, Domain
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Edge, LabelDeclaration
-from fairdsl.semantics.distributions import check_laws
+from fairdsl.semantics.distributions import check_distributions
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.model_sources import file_source
 from fairdsl.semantics.scope import attribute_index
@@ -33,11 +33,11 @@ _KINDS: dict[type[tree.DistributionClause], str] = {
     tree.Independent: "independent",
     tree.Empirical: "empirical",
     tree.Learn: "learn",
-    tree.Law: "explicit",
+    tree.ColumnDistribution: "explicit",
 }
 
 
-_ONE_LAW = "a population is one joint distribution of all its attributes"
+_ONE_DISTRIBUTION = "a population is one joint distribution of all its attributes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def with_columns(domain: Domain, derived: Iterable[Derived]) -> Domain:
 
 
 def domain_with_label(domain: Domain, label: LabelDeclaration | None) -> Domain:
-    """The domain with the label as one more attribute: what laws and `given` may speak of."""
+    """The domain with the label as one more attribute: what distributions and `given` may speak of."""
     if label is None:
         return domain
     extra = Attribute(name=label.name, type=label.type, column=label.column, span=label.span)
@@ -76,15 +76,15 @@ def check_distribution(
     full = domain_with_label(domain, label)
     lacked = next((attribute for attribute in domain.attributes if attribute.gap), None)
     if lacked is not None and kind != "empirical":
-        reporter.report(errors.no_law_of_missing(lacked.name, node.name.span))
+        reporter.report(errors.no_distribution_of_missing(lacked.name, node.name.span))
         return None
-    laws = [clause for clause in node.clauses if isinstance(clause, tree.Law)]
-    declared = check_laws(laws, full, reporter)
-    governed = {law.variable.text for law in laws}
-    lawless = [attribute.name for attribute in full.attributes if attribute.name not in governed]
-    if kind == "explicit" and lawless and scope.complete:
+    distributions = [clause for clause in node.clauses if isinstance(clause, tree.ColumnDistribution)]
+    declared = check_distributions(distributions, full, reporter)
+    governed = {distribution.variable.text for distribution in distributions}
+    without = [attribute.name for attribute in full.attributes if attribute.name not in governed]
+    if kind == "explicit" and without and scope.complete:
         help_text = "write a distribution for each attribute: none is assumed"
-        reporter.report(_lacks(node, f"has no distribution for {listing(lawless)}", help_text))
+        reporter.report(_lacks(node, f"has no distribution for {listing(without)}", help_text))
     learn = next((clause for clause in node.clauses if isinstance(clause, tree.Learn)), None)
     graph = scope.graphs[learn.structure.text] if learn is not None and kind == "fitted" else None
     source = _source(node)
@@ -95,7 +95,7 @@ def check_distribution(
         kind=kind,
         source=file_source(source) if source else None,
         settings=check_settings([c for c in node.clauses if isinstance(c, tree.Setting)], kind, reporter),
-        laws=declared,
+        distributions=declared,
         graph=graph.name.text if graph else None,
         edges=_edges(graph, full, scope.models, node, reporter) if graph else (),
         given=_given(node, full, reporter),
@@ -122,7 +122,7 @@ def _ranges_over(
         if len(found) > 1:
             help_text = "a distribution is about one domain and at most one label: declare a distribution for each"
             what = f"distribution `{node.name.text}` has two {kind}s"
-            reporter.report(errors.not_a_law(what, found[1].span, help_text, why=_ONE_LAW))
+            reporter.report(errors.not_a_distribution(what, found[1].span, help_text, why=_ONE_DISTRIBUTION))
             return None, None
     if not domains:
         reporter.report(
@@ -132,11 +132,11 @@ def _ranges_over(
     return scope.domains[domains[0].text], scope.labels[labels[0].text] if labels else None
 
 
-# ---- which law -----------------------------------------------------------------------------------
+# ---- which kind -----------------------------------------------------------------------------------
 
 
 def _kind(node: tree.Distribution, scope: DistributionScope, reporter: Reporter) -> str | None:
-    """One word for the law's kind; conflicts and missing parts are reported."""
+    """One word for the distribution's kind; conflicts and missing parts are reported."""
     words = dict.fromkeys(word for clause in node.clauses if (word := _KINDS.get(type(clause))) is not None)
     files = [clause for clause in node.clauses if isinstance(clause, tree.From | tree.Empirical)]
     if len(words) > 1:
@@ -173,7 +173,7 @@ def _repeated(node: tree.Distribution) -> Diagnostic | None:
     """A second file, or a second structure to learn: only one could be in force."""
     first: dict[str, Span] = {}
     for clause in node.clauses:
-        if isinstance(clause, tree.Law | tree.Setting):
+        if isinstance(clause, tree.ColumnDistribution | tree.Setting):
             continue
         word = "from" if isinstance(clause, tree.From | tree.Empirical) else _KINDS[type(clause)]
         if word in first:
@@ -195,7 +195,9 @@ def _structure(node: tree.Distribution, scope: DistributionScope, reporter: Repo
 
 
 def _lacks(node: tree.Distribution, what: str, help_text: str) -> Diagnostic:
-    return errors.not_a_law(f"distribution `{node.name.text}` {what}", node.name.span, help_text, why=_ONE_LAW)
+    return errors.not_a_distribution(
+        f"distribution `{node.name.text}` {what}", node.name.span, help_text, why=_ONE_DISTRIBUTION
+    )
 
 
 def _source(node: tree.Distribution) -> tree.From | None:
@@ -228,7 +230,7 @@ def _given(node: tree.Distribution, domain: Domain, reporter: Reporter) -> tuple
 def _edges(
     graph: tree.Graph, domain: Domain, models: Sequence[str], node: tree.Distribution, reporter: Reporter
 ) -> tuple[Edge, ...]:
-    """The graph's edges between columns; those that end at a model say what it reads, and are not laws."""
+    """The graph's edges between columns; those that end at a model say what it reads, and are not distributions."""
     columns = {attribute.name: index for index, attribute in enumerate(domain.attributes)}
     edges: dict[tuple[int, int], Edge] = {}
     for path in graph.paths:
@@ -236,13 +238,15 @@ def _edges(
             if source.text in models:
                 what = f"an edge leaves the model `{source.text}`"
                 help_text = "end the path at the model: a population is there before any decision"
-                reporter.report(errors.not_a_law(what, source.span.to(target.span), help_text, why=_ONE_LAW))
+                reporter.report(
+                    errors.not_a_distribution(what, source.span.to(target.span), help_text, why=_ONE_DISTRIBUTION)
+                )
                 return ()
             strange = next((n for n in (source, target) if n.text not in columns and n.text not in models), None)
             if strange is not None:
                 what = f"`{node.name.text}` does not range over `{strange.text}`"
                 help_text = f"write `over {domain.name}, {strange.text}`, or take it out of `{graph.name.text}`"
-                reporter.report(errors.not_a_law(what, strange.span, help_text, why=_ONE_LAW))
+                reporter.report(errors.not_a_distribution(what, strange.span, help_text, why=_ONE_DISTRIBUTION))
                 return ()
             if target.text in columns:
                 edge = (columns[source.text], columns[target.text])

@@ -34,12 +34,12 @@ _DESCRIBED = {
     "ZERO": "`0`",
     "$END": "the end of the file",
 }
-_LAW_HEAD = "a distribution such as `age : normal(40, 10)`"
+_DISTRIBUTION_HEAD = "a distribution such as `age : normal(40, 10)`"
 #: What may stand in a body and begins with a name.
 _NAMED = {
     "domain": _DESCRIBED["ATTRIBUTE"],
     "model": _DESCRIBED["OUTCOME"],
-    "distribution": _LAW_HEAD,
+    "distribution": _DISTRIBUTION_HEAD,
 }
 
 
@@ -92,7 +92,7 @@ def _describe(terminal: str, body: str) -> str:
     if terminal == "$END" and body == "condition":
         return "the end of the condition"
     if terminal == "ATTRIBUTE" and body == "distribution":
-        return _LAW_HEAD
+        return _DISTRIBUTION_HEAD
     return _DESCRIBED.get(terminal) or f"`{_spellings()[terminal]}`"
 
 

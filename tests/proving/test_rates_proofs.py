@@ -25,8 +25,8 @@ from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.proving import Proved, prove_spec
+from fairdsl.proving.distributions import order_for
 from fairdsl.proving.groups import rates_question_of
-from fairdsl.proving.laws import order_for
 from fairdsl.proving.question import Unproved
 from fairdsl_verify import RejectedError, command, masses, rates
 from fairdsl_verify.command import Checked, check

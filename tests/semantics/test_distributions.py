@@ -11,7 +11,7 @@ from marked_specs import assert_found_as_marked, checked, each
 from fairdsl.ir.domain import ModelThresholds, Quantiles
 from fairdsl.ir.expr import TRUE, Compare, Member
 from fairdsl.ir.population import Normal
-from fairdsl.semantics.checked import CheckedDistribution, TableLaw, UniformLaw
+from fairdsl.semantics.checked import CheckedDistribution, TableDistribution, UniformDistribution
 
 PEOPLE = """\
 domain Person {
@@ -55,14 +55,14 @@ def test_laws_written_by_hand_are_exact_numbers(tmp_path: Path) -> None:
   income : normal(0.6, 0.1) given job = nurse
   income : normal(-1, 2) given job != nurse
 """
-    laws = distribution(clauses, tmp_path, over="Person").laws
+    laws = distribution(clauses, tmp_path, over="Person").distributions
     assert [law.column for law in laws] == [0, 1, 2, 3, 3, 4, 4]
-    older, job, age, part_time, full_time, nurse, other = (law.law for law in laws)
-    assert older == TableLaw(entries=((Fraction(0), Fraction(7, 10)), (Fraction(1), Fraction(3, 10))))
-    assert job == TableLaw(entries=((Fraction(3), Fraction(1, 5)), (Fraction(5), Fraction(4, 5))))
-    assert age == TableLaw(entries=((Fraction(20), Fraction(1)),))
-    assert part_time == UniformLaw(low=Fraction(0), high=Fraction(40))
-    assert full_time == TableLaw(entries=((Fraction(80), Fraction(1)),))
+    older, job, age, part_time, full_time, nurse, other = (law.shape for law in laws)
+    assert older == TableDistribution(entries=((Fraction(0), Fraction(7, 10)), (Fraction(1), Fraction(3, 10))))
+    assert job == TableDistribution(entries=((Fraction(3), Fraction(1, 5)), (Fraction(5), Fraction(4, 5))))
+    assert age == TableDistribution(entries=((Fraction(20), Fraction(1)),))
+    assert part_time == UniformDistribution(low=Fraction(0), high=Fraction(40))
+    assert full_time == TableDistribution(entries=((Fraction(80), Fraction(1)),))
     assert nurse == Normal(mean=Fraction(3, 5), sd=Fraction(1, 10))
     assert other == Normal(mean=Fraction(-1), sd=Fraction(2))
     assert laws[0].given == TRUE
@@ -82,9 +82,9 @@ def test_a_law_may_speak_of_the_label(tmp_path: Path) -> None:
 """
     made = distribution(clauses, tmp_path)
     assert [column.name for column in made.columns][-1] == "repaid"
-    assert made.laws[-1].column == 5
-    assert isinstance(made.laws[4].given, Member)
-    assert made.laws[4].given.variable.attribute == 5
+    assert made.distributions[-1].column == 5
+    assert isinstance(made.distributions[4].given, Member)
+    assert made.distributions[4].given.variable.attribute == 5
 
 
 def test_a_graph_gives_the_edges_between_columns(tmp_path: Path) -> None:
@@ -227,5 +227,5 @@ def test_a_condition_of_a_law_is_a_comparison_of_columns(tmp_path: Path) -> None
   hours  : uniform(0, 40) given age >= 30
   income : normal(1, 1)
 """
-    laws = distribution(clauses, tmp_path, over="Person").laws
+    laws = distribution(clauses, tmp_path, over="Person").distributions
     assert all(isinstance(law.given, Compare) for law in laws if law.column == 3)

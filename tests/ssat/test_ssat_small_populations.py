@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fairdsl.backends.contract import Budget, Facts, Offer, Silent
 from fairdsl.backends.rates.engine import LAST, Ways
 from fairdsl.backends.ssat import Ssat
+from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.files.encoding import offer
-from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.backends.ssat.questions import Inquiry
 from fairdsl.ir.domain import Domain
@@ -74,7 +74,7 @@ def problems(draw: st.DrawFn) -> Problem:
 def inquiry(problem: Problem, subject: Subject | None = None) -> Inquiry:
     question = problem.question
     assert isinstance(question, GroupMetric)
-    law = Law(subject or subject_of(problem))
+    law = Distribution(subject or subject_of(problem))
     return Inquiry(question, law, counts={})
 
 

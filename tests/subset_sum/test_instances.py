@@ -113,7 +113,7 @@ def test_random_influences_answer_alike(tmp_path: Path, problem: Problem, data: 
     given_each = data.draw(st.lists(st.sampled_from(columns), max_size=1))
     question = replace(problem.question, influence=tuple(chosen), given_each=tuple(given_each))
     instance = same(replace(problem, question=question), tmp_path)
-    assert len(instance.laws) == 2
+    assert len(instance.distributions) == 2
 
 
 @RELAXED
@@ -188,7 +188,7 @@ def test_cells_of_which_nothing_is_known_inside(tmp_path: Path) -> None:
     )
     old = Compare(relation=Relation.GE, left=Linear.of({Variable(1): F(1)}, F(-3)))
     instance = same(asked(law, linear([2, 1], 6), 0, given=old), tmp_path)
-    assert instance.laws[0].task.readings[1][0] != instance.laws[0].task.readings[1][1]
+    assert instance.distributions[0].task.readings[1][0] != instance.laws[0].task.readings[1][1]
 
 
 def normal(sd: object) -> Network:
@@ -218,8 +218,8 @@ def test_a_normal_law_with_a_gap(tmp_path: Path) -> None:
     law = replace(law, factors=(law.factors[0], replace(law.factors[1], rows=rows), law.factors[2]))
     problem = asked(law, linear([1, F(1, 2), 2], 0), 2, metric="acceptance_rate")
     instance = same(problem, tmp_path)
-    assert instance.laws[0].task.remainder is not None
-    assert instance.laws[0].task.remainder.conditioned
+    assert instance.distributions[0].task.remainder is not None
+    assert instance.distributions[0].task.remainder.conditioned
 
 
 def test_a_threshold_that_is_no_rational_number(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_cells_that_lie_in_part_within_a_condition(tmp_path: Path) -> None:
     inputs = [AttributeInput(0), IndicatorInput(older)]
     problem = asked(law, linear([1, 2], 2, inputs=inputs), 0, metric="acceptance_rate", given=older)
     instance = same(problem, tmp_path)
-    task = instance.laws[0].task
+    task = instance.distributions[0].task
     assert any(table.least != table.most for table in task.chances)
     assert any(clause.low != clause.high for clause in task.clauses)
 
@@ -271,7 +271,7 @@ def test_a_condition_over_several_columns(tmp_path: Path) -> None:
     both = Compare(relation=Relation.GE, left=Linear.of({Variable(1): F(1), Variable(2): F(1)}, F(-1)))
     alone = Compare(relation=Relation.LE, left=Linear.of({Variable(0): F(1)}, F(-1)))
     instance = same(asked(chain(), linear([1, 2, 3], 3), 0, given=And((both, alone))), tmp_path)
-    assert any(table.column is None for table in instance.laws[0].task.chances)
+    assert any(table.column is None for table in instance.distributions[0].task.chances)
 
 
 def test_the_same_problem_gives_the_same_bytes() -> None:

@@ -214,7 +214,7 @@ distributions = node(
             node(tree.Empirical, source=sources),
             sources,
             node(tree.Setting, name=names, value=numbers() | names | texts),
-            node(tree.Law, variable=names, shape=tables | families, given=st.none() | expressions),
+            node(tree.ColumnDistribution, variable=names, shape=tables | families, given=st.none() | expressions),
         ),
         least=0,
     ),

@@ -32,7 +32,7 @@ POSITIONS = {
     "structure": 'distribution d over D\n  learn KW\n  from "x.csv"',
     "independent": 'distribution d over D\n  independent given KW, KW\n  from KW "x"\n  KW : uniform(0, 1)',
     "setting": "distribution d over D\n  set KW = KW\n  set KW = 2",
-    "law": "distribution d over D\n  KW : bernoulli(0.3) given KW = KW\n  KW : table { KW : 1 }\n  KW : KW(0, 1)",
+    "column": "distribution d over D\n  KW : bernoulli(0.3) given KW = KW\n  KW : table { KW : 1 }\n  KW : KW(0, 1)",
     "named target": "condition KW over KW = KW = 1\n\ncondition KW = KW >= 60",
     "preset": "apply preset KW to KW across KW, KW under KW\n\napply preset x to m across KW under d",
     "property": 'property KW "sentence" { }\nproperty KW { }',

@@ -183,10 +183,10 @@ def _steps(row: Row) -> Floats:
     return np.asarray(steps)
 
 
-def _normal_numbers(law: Normal, attribute: Attribute, chance: Floats) -> Floats:
+def _normal_numbers(distribution: Normal, attribute: Attribute, chance: Floats) -> Floats:
     """Normal numbers from uniform ones, between the bounds of the attribute where they are truncated."""
-    own = NormalDist(float(law.mean), float(law.sd))
-    low, high = attribute.bounds if law.truncated else (None, None)
+    own = NormalDist(float(distribution.mean), float(distribution.sd))
+    low, high = attribute.bounds if distribution.truncated else (None, None)
     least, most = -inf if low is None else float_above(low), inf if high is None else float_below(high)
     mirrored = least > own.mean  # the lower tail is the one that floats resolve
     if mirrored:

@@ -1,10 +1,11 @@
-"""In which order the columns of a law are eliminated, so that tables stay small and the law stays as it was written.
+"""In which order columns are eliminated, so that tables stay small and the distribution stays as it was written.
 
-A law is a product of tables; each has a *scope*, its columns, and may be written as the law of one of them, its
+A distribution is a product of tables; each has a *scope*, its columns, and may be written as the distribution of one of
+them, its
 *child*, given the others. A column of which no other table knows is a leaf: eliminated, it leaves nothing behind, and
-its law is the one that was written. So leaves go first; where neither conditions nor parents of the kept columns are in
-the way, all columns are leaves in their turn, and the whole network stays as it is. Otherwise the next column is one
-whose product of tables is smallest.
+its distribution is the one that was written. So leaves go first; where neither conditions nor parents of the kept
+columns are in the way, all columns are leaves in their turn, and the whole network stays as it is. Otherwise the next
+column is one whose product of tables is smallest.
 
 A column that nobody asks about goes at once where that makes the tables no larger; else it stays as a hidden one.
 """
@@ -26,7 +27,7 @@ __all__ = ["Conditional", "Conditioned", "Order", "Scope", "conditioned", "order
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The columns of a table, and the one whose law given the others it is, if it is one."""
+    """The columns of a table, and the one whose distribution given the others it is, if it is one."""
 
     columns: frozenset[int]
     child: int | None = None
@@ -83,7 +84,7 @@ class _Live:
                 self._of[each] = [other for other in self._of[each] if other is not scope]
         leaf = bool(own) and not others
         if not leaf and len(union) > 1:
-            # A law averaged over the law of one of its parents is a law.
+            # A distribution averaged over the distribution of one of its parents is a distribution.
             child = others[0].child if len(own) == len(others) == 1 else None
             self._add(Scope(union - {column}, child))
         for each in union:
@@ -112,18 +113,18 @@ class _Live:
 
 
 # --------------------------------------------------------------------------------------------------
-# The law of columns given others, as a Bayesian network in which the others have no parents.
+# The distribution of columns given others, as a Bayesian network in which the others have no parents.
 #
-# A law is a product of tables. Rates ask for Pr[x | keys, conditions], whatever the parents of the keys are: protected
-# attributes may have parents, labels have, and conditions are factors of 0 and 1 among the tables.
+# A distribution is a product of tables. Rates ask for Pr[x | keys, conditions], whatever the parents of the keys are:
+# protected attributes may have parents, labels have, and conditions are factors of 0 and 1 among the tables.
 #
 # Theorem. Eliminate all columns but the keys, one after the other: take the tables that have the column x, let f(x, N)
 # be their product, N its other columns, and put m(N) = sum over x of f(x, N), the *message*, in their place. Then
 #
 #     product of all tables  =  D(keys) * product over the columns of f(x, N) / m(N),
 #
-# where D(keys) is what is left over the keys, and 0 / 0 stands for anything. Each f / m is a conditional law of x
-# given columns that go later, or are keys. So in reverse order they are a Bayesian network of Pr[x | keys,
+# where D(keys) is what is left over the keys, and 0 / 0 stands for anything. Each f / m is a conditional distribution
+# of x given columns that go later, or are keys. So in reverse order they are a Bayesian network of Pr[x | keys,
 # conditions] in which keys have no parents, and D(keys) is Pr[keys, conditions].
 #
 # Proof. Every step replaces f by (f / m) * m; where m(N) = 0 both sides are 0, since m stays a factor. Summed over all
@@ -148,7 +149,7 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditioned:
-    """``network``: the conditionals, parents before children; ``left`` and ``factor``: the law of the keys."""
+    """``network``: the conditionals, parents before children; ``left`` and ``factor``: the distribution of the keys."""
 
     network: tuple[Conditional, ...]
     left: tuple[Table, ...]
@@ -165,13 +166,13 @@ def conditioned(
     """Eliminate the columns of ``order`` from a product of tables over a common denominator.
 
     ``sizes`` says how many states each column has; one that no table has is uniform.
-    The network is about the ``wanted`` ones among them, and about those that their laws depend on.
+    The network is about the ``wanted`` ones among them, and about those that their distributions depend on.
     """
     found, factor = list[Conditional](), Fraction(1, denominator)
 
     def message(touched: Sequence[Table], column: int) -> Table | None:
         nonlocal factor
-        # Where messages that did not depend on it took its law along, every state is alike.
+        # Where messages that did not depend on it took its distribution along, every state is alike.
         product = joined(touched or [Table((column,), np.ones(sizes[column], dtype=object))])
         found.append(_conditional(product, column))
         reduced, common = _reduced(summed(product, column))

@@ -13,10 +13,10 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.backends.encoding import Answer, Solving
 from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.solved import Asked, Bounds
+from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.encode.linear import TooLargeError
 from fairdsl.backends.ssat.files import Sdimacs
 from fairdsl.backends.ssat.files.encoding import offer
-from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.questions import learnable
 from fairdsl.diagnostics import DiagnosticError
@@ -37,7 +37,7 @@ class Ssat:
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
-        """Refuses hidden units, normal laws of columns that are looked at, paths, and too large tables."""
+        """Refuses hidden units, normal distributions of columns that are looked at, paths, and too large tables."""
         return offer(problem)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
@@ -91,7 +91,7 @@ def _not_learned(problem: Problem, options: SsatOptions) -> list[str]:
     """Why every group was asked by itself, where that was not wanted."""
     if options.groups is not Groups.LEARN:
         return []
-    why = (learnable(question_of(problem), Law(subject)) for subject in subjects_of(problem))
+    why = (learnable(question_of(problem), Distribution(subject)) for subject in subjects_of(problem))
     return [f"every group was asked by itself, since {each}" for each in why if each is not None]
 
 

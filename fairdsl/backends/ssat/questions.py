@@ -1,4 +1,4 @@
-"""What is asked about a law: its formulas, for the groups that count, and the joint probabilities of their values."""
+"""What is asked of a distribution: formulas for the groups that count, and the joint probabilities of their values."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
-from fairdsl.backends.ssat.encode.law import lay_law
+from fairdsl.backends.ssat.distribution import Distribution
+from fairdsl.backends.ssat.encode.distribution import lay_distribution
 from fairdsl.backends.ssat.encode.model import ends, favourable_literal, require_favourable
 from fairdsl.backends.ssat.encode.predicate import predicate_literal
 from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.gates import Gates, Literal
 from fairdsl.backends.ssat.instance import Instance
-from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.metric import Comparison
@@ -34,10 +34,10 @@ Cells = tuple[int, ...]
 
 
 class Excluded:
-    """The groups that the question leaves out for their few rows; those of probability 0 the law bars by itself."""
+    """The groups that the question leaves out for their few rows; those of probability 0 are barred anyway."""
 
-    def __init__(self, question: GroupMetric, law: Law, counts: Mapping[Key, Counted]) -> None:
-        network, keys = law.subject.network, law.subject.keys
+    def __init__(self, question: GroupMetric, distribution: Distribution, counts: Mapping[Key, Counted]) -> None:
+        network, keys = distribution.subject.network, distribution.subject.keys
         # Rows are counted by group and stratum, whatever their label is.
         labelled = question.metric.rate.reads_label and keys[-1] == label_column(network)
         self.keys = keys[:-1] if labelled else keys
@@ -60,22 +60,22 @@ class Excluded:
                     yield dict(enumerate(cells))
 
 
-# ---- A question about a law as SSAT instances ----------------------------------------------------
-# With the keys chosen outermost, then the law's chances, then what the law leaves open, the value of
+# ---- A question about a distribution as SSAT instances ----------------------------------------------------
+# With the keys chosen outermost, then the distribution's chances, then what the distribution leaves open, the value of
 #
 # * ``favourable`` is the greatest over the keys of Pr[favourable and asked | keys], with everything open decided in
 #   its favour: the inner choices are made for each outcome of the chances by itself;
 # * ``unfavourable`` is the greatest of Pr[not favourable, or not asked | keys], with everything open decided against
 #   it. So 1 less its value at some keys is the least Pr[favourable and asked] there, and 1 less its greatest value the
 #   least of all keys. An innermost universal choice under the first formula would say the same;
-# * ``met`` and ``missed`` are the same two for the conditions alone, where some are not part of the law.
+# * ``met`` and ``missed`` are the same two for the conditions alone, where some are not part of the distribution.
 #
 # What is open are alternatives of parts, and thresholds that are known to lie between two numbers. Where nothing is,
 # the first two add up to 1 at all keys.
 
 
 class Formulas:
-    """The instances of a law.
+    """The instances of a distribution.
 
     ``barred`` are cells of some of the keys, by the keys' places, that are not chosen together; ``sums``
     says how weighted sums become clauses. Instances are made
@@ -83,15 +83,18 @@ class Formulas:
     """
 
     def __init__(
-        self, law: Law, barred: Iterable[Mapping[int, int]] = (), sums: PbEncoding = PbEncoding.DIAGRAM
+        self,
+        distribution: Distribution,
+        barred: Iterable[Mapping[int, int]] = (),
+        sums: PbEncoding = PbEncoding.DIAGRAM,
     ) -> None:
-        self.law = law
+        self.distribution = distribution
         self._gates = Gates(sums)
-        self._laid = lay_law(self._gates, law)
+        self._laid = lay_distribution(self._gates, distribution)
         self.keys = self._laid.keys
         for cells in barred:
             self._gates.require(*(literal for place, cell in cells.items() for literal in self.keys[place].but(cell)))
-        bounds = ends(law.subject.model)
+        bounds = ends(distribution.subject.model)
         #: Whether ``favourable`` and ``unfavourable`` do not add up to 1.
         self.open = self._laid.alternatives or len(bounds) > 1
         self._least, self._most = bounds[0], bounds[-1]
@@ -113,7 +116,7 @@ class Formulas:
     def unfavourable(self) -> Instance:
         """Not favourable, or not what is asked beside it."""
         gates = self._gates.copy()
-        if self.law.asked:
+        if self.distribution.asked:
             literal = favourable_literal(gates, self._model, self._laid.columns, self._least)
             gates.require(-literal, *(-each for each in self._asked(gates)))
         else:
@@ -137,15 +140,15 @@ class Formulas:
 
     @property
     def _model(self) -> Model:
-        return self.law.subject.model
+        return self.distribution.subject.model
 
     def _asked(self, gates: Gates) -> list[Literal]:
-        return [predicate_literal(gates, predicate, self._laid.columns) for predicate in self.law.asked]
+        return [predicate_literal(gates, predicate, self._laid.columns) for predicate in self.distribution.asked]
 
 
 # ---- From values of SSAT instances to the joint probabilities of a metric ------------------------
 # *Enumerate* asks about every group by itself: for the keys a its joint probabilities are D(a) = Pr[a, conditions],
-# which the law says (:mod:`fairdsl.backends.ssat.conditioning`), and D(a) times the value of the formula at a.
+# which the distribution says (:mod:`fairdsl.backends.ssat.conditioning`), and D(a) times the value of the formula at a.
 # Groups that the question leaves out for their few rows are not asked about.
 #
 # *Learn* asks for the greatest and for the least favourable probability of all groups and lets the solver choose them:
@@ -157,23 +160,23 @@ class Formulas:
 _ONE_BY_ONE = 256
 
 
-def groups_of(question: GroupMetric, law: Law) -> int:
+def groups_of(question: GroupMetric, distribution: Distribution) -> int:
     """How many groups there are, impossible ones among them."""
-    return prod(len(law.subject.network.cells[column]) for column in question.across)
+    return prod(len(distribution.subject.network.cells[column]) for column in question.across)
 
 
-def learnable(question: GroupMetric, law: Law) -> str | None:
+def learnable(question: GroupMetric, distribution: Distribution) -> str | None:
     """Why the extreme groups do not say enough; None where they do."""
     if question.metric.signed:
         return "groups are compared with a privileged one"
-    if not _of_extremes(question, law):
+    if not _of_extremes(question, distribution):
         return f"`{question.metric.name}` is about every group"
-    if law.asked:
+    if distribution.asked:
         return "a condition is not part of the distribution, so that rates are quotients"
     return None
 
 
-def _of_extremes(question: GroupMetric, law: Law) -> bool:
+def _of_extremes(question: GroupMetric, distribution: Distribution) -> bool:
     """Whether only the extreme groups of a stratum decide the number; who else is favoured most they leave open.
 
     A rate has to be that of one key: a share of decisions, where the label has no values that are taken together.
@@ -182,16 +185,16 @@ def _of_extremes(question: GroupMetric, law: Law) -> bool:
     of_extremes = (Comparison.GAP, Comparison.RATIO, Comparison.MOST, Comparison.LEAST)
     if metric.comparison not in of_extremes or not metric.rate.of_decisions:
         return False
-    return all(len(values) == 1 for values in labels_rated(question, law.subject.network))
+    return all(len(values) == 1 for values in labels_rated(question, distribution.subject.network))
 
 
-def learns(question: GroupMetric, law: Law, groups: Groups | None) -> bool:
+def learns(question: GroupMetric, distribution: Distribution, groups: Groups | None) -> bool:
     """Whether the solver is to find the extreme groups; ``groups`` is what the user asked for."""
-    if learnable(question, law) is not None or groups is Groups.ENUMERATE:
+    if learnable(question, distribution) is not None or groups is Groups.ENUMERATE:
         return False
     if groups is Groups.LEARN:
         return True
-    return not question.metric.comparison.value.names_groups and groups_of(question, law) > _ONE_BY_ONE
+    return not question.metric.comparison.value.names_groups and groups_of(question, distribution) > _ONE_BY_ONE
 
 
 def settled(
@@ -226,19 +229,19 @@ class Inquiry:
     def __init__(
         self,
         question: GroupMetric,
-        law: Law,
+        distribution: Distribution,
         *,
         counts: Mapping[Key, Counted],
         deadline: Deadline = NEVER,
         sums: PbEncoding = PbEncoding.DIAGRAM,
     ) -> None:
-        self.question, self.law = question, law
+        self.question, self.distribution = question, distribution
         self.found: list[tuple[str, Key]] = []
         self.extremes: list[Extremes] = []
         self._deadline, self._sums = deadline, sums
         self._made: dict[tuple[int, str], Engine] = {}
         self._known: dict[tuple[str, tuple[int, ...]], Bounds] = {}
-        self._excluded = Excluded(question, law, counts)
+        self._excluded = Excluded(question, distribution, counts)
 
     def enumerated(self) -> Joint:
         """Every key by itself, but those of groups that are left out for their rows: nothing rests on their rates."""
@@ -247,9 +250,9 @@ class Inquiry:
         favourable, total = self._nothing_known(masses)
         if not possible:
             return Joint(favourable=favourable, total=total)
-        formulas = Formulas(self.law, sums=self._sums)
+        formulas = Formulas(self.distribution, sums=self._sums)
         for cells in possible:
-            if cells not in self._excluded and (self.law.asked or self._rated(cells)):
+            if cells not in self._excluded and (self.distribution.asked or self._rated(cells)):
                 key = self.key(cells)
                 favourable[key], total[key] = self._at(formulas, cells, masses[cells])
         return Joint(favourable=favourable, total=total)
@@ -263,7 +266,7 @@ class Inquiry:
         ]
         if not candidates:
             return Joint(favourable=favourable, total=total)
-        formulas = Formulas(self.law, self._barred(), self._sums)
+        formulas = Formulas(self.distribution, self._barred(), self._sums)
         for setting in dict.fromkeys(self._setting(cells) for cells in candidates):
             inside = [cells for cells in candidates if self._setting(cells) == setting]
             most, greatest = self._extreme(formulas, "favourable", dict(setting))
@@ -287,22 +290,22 @@ class Inquiry:
         return Joint(favourable=favourable, total=total)
 
     def masses(self) -> dict[Cells, Fraction]:
-        """Pr[key, conditions that are part of the law] of all keys."""
-        network, keys = self.law.subject.network, self.law.subject.keys
+        """Pr[key, conditions that are part of the distribution] of all keys."""
+        network, keys = self.distribution.subject.network, self.distribution.subject.keys
         every = product(*(range(len(network.cells[column])) for column in keys))
-        return {cells: self.law.mass(cells) for cells in every}
+        return {cells: self.distribution.mass(cells) for cells in every}
 
     def _nothing_known(self, masses: Mapping[Cells, Fraction]) -> tuple[dict[Key, Bounds], dict[Key, Bounds]]:
-        """What the law alone says."""
+        """What the distribution alone says."""
         open_ = {self.key(cells): Bounds(low=Fraction(0), high=mass) for cells, mass in masses.items()}
-        if self.law.asked:
+        if self.distribution.asked:
             return open_, dict(open_)
         return open_, {self.key(cells): Bounds.exactly(mass) for cells, mass in masses.items()}
 
     def key(self, cells: Cells) -> Key:
         """What stands for the cells of the keys."""
-        network = self.law.subject.network
-        columns = zip(self.law.subject.keys, cells, strict=True)
+        network = self.distribution.subject.network
+        columns = zip(self.distribution.subject.keys, cells, strict=True)
         return tuple(key_of(network.cells[column][cell]) for column, cell in columns)
 
     def _rated(self, cells: Cells) -> bool:
@@ -310,12 +313,12 @@ class Inquiry:
         if not self.question.metric.rate.reads_label:
             return True
         label = self.key(cells)[-1]
-        return any(label in values for values in labels_rated(self.question, self.law.subject.network))
+        return any(label in values for values in labels_rated(self.question, self.distribution.subject.network))
 
     def _at(self, formulas: Formulas, cells: Cells, mass: Fraction) -> tuple[Bounds, Bounds]:
         """Both joint probabilities of one key."""
         at = formulas.assumptions(dict(enumerate(cells)))
-        # Cells that neither the law nor the formula tells apart have the same value.
+        # Cells that neither the distribution nor the formula tells apart have the same value.
         alike = tuple(key.classes[cell] for key, cell in zip(formulas.keys, cells, strict=True))
 
         def value(name: str) -> Bounds:
@@ -331,7 +334,7 @@ class Inquiry:
             below = value(worst)
             return Bounds(low=mass * (1 - below.high), high=mass * above.high)
 
-        total = both("met", "missed") if self.law.asked else Bounds.exactly(mass)
+        total = both("met", "missed") if self.distribution.asked else Bounds.exactly(mass)
         return both("favourable", "unfavourable"), total
 
     def _extreme(self, formulas: Formulas, name: str, setting: Mapping[int, int]) -> tuple[Cells | None, Solution]:
@@ -355,13 +358,13 @@ class Inquiry:
     def _setting(self, cells: Cells) -> tuple[tuple[int, int], ...]:
         """The keys that define no groups (strata, the label), by their places, and their cells."""
         across = self.question.across
-        keys = self.law.subject.keys
+        keys = self.distribution.subject.keys
         return tuple((place, cell) for place, cell in enumerate(cells) if keys[place] not in across)
 
     def _barred(self) -> Iterator[dict[int, int]]:
         """Cells of keys that nobody has, and groups that the question leaves out."""
-        places = {key: place for place, key in enumerate(self.law.keys)}
-        for table in self.law.conditioned.left:
+        places = {key: place for place, key in enumerate(self.distribution.keys)}
+        for table in self.distribution.conditioned.left:
             for cells in zip(*(table.numbers == 0).nonzero(), strict=True):
                 yield {places[key]: int(cell) for key, cell in zip(table.columns, cells, strict=True)}
         yield from self._excluded.groups()

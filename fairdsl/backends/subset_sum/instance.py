@@ -27,14 +27,14 @@ from fairdsl.metrics.joint import Counted, Key, columns_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Refused, Unknown, Value
 
-__all__ = ["Instance", "Law", "answered", "instance_of"]
+__all__ = ["Distribution", "Instance", "answered", "instance_of"]
 
 #: Ranges are cut into so many parts where they have to be; such tasks are not instances.
 _PARTS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Law:
+class Distribution:
     """A task with the names of its axes; ``kept`` are the axes of the keys, in the keys' order.
 
     ``summed`` are the names of the normal columns, which are not axes: their sum is the task's remainder.
@@ -48,7 +48,7 @@ class Law:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """``laws``: the law itself, and for an influence the one without it. The score has to meet ``event``.
+    """``distributions``: that itself, and for an influence the one without it. The score has to meet ``event``.
 
     The question's columns are those of ``population``, which has their cells and no factors. ``counts`` are the rows
     of data by key. ``asked`` says what it was made from, None for an instance written by hand.
@@ -58,7 +58,7 @@ class Instance:
     population: Network
     threshold: Threshold | None
     event: Event
-    laws: tuple[Law, ...]
+    distributions: tuple[Distribution, ...]
     counts: Mapping[Key, Counted]
     asked: Asked | None
 
@@ -78,26 +78,26 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
     if any(subject.unknown for subject in subjects):
         why = "the baseline sends people to combinations of parents that have no distribution: the gap is an interval"
         return Refusal(why=why, span=question.span)
-    laws = []
+    distributions = []
     sums = [weighted_sum(subject) for subject in subjects]
     for each in sums:
-        law = _law(each)
-        if isinstance(law, Refusal):
-            return replace(law, span=question.span)
-        laws.append(law)
+        distribution = _distribution(each)
+        if isinstance(distribution, Refusal):
+            return replace(distribution, span=question.span)
+        distributions.append(distribution)
     shared = _Shared.of(question, population)
     return Instance(
         question=shared.question,
         population=shared.population,
         threshold=problem.threshold,
         event=sums[0].event,
-        laws=tuple(laws),
+        distributions=tuple(distributions),
         counts=rows_counted(question, population, problem.model),
         asked=asked,
     )
 
 
-def _law(of: WeightedSum) -> Law | Refusal:
+def _distribution(of: WeightedSum) -> Distribution | Refusal:
     try:
         task = task_of(of, _PARTS)
     except TooLargeError:
@@ -110,7 +110,7 @@ def _law(of: WeightedSum) -> Law | Refusal:
         return Refusal(why="a condition or indicator reads a normal column: its probabilities are not rational numbers")
     names = {axis: of.network.columns[axis].name for axis in task.sizes}
     summed = tuple(column.name for axis, column in enumerate(of.network.columns) if axis not in task.sizes)
-    return Law(task=task, names=names, kept=of.keys, summed=summed)
+    return Distribution(task=task, names=names, kept=of.keys, summed=summed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +163,11 @@ def answered(instance: Instance, budget: Budget, observer: Observer) -> Value | 
         population=instance.population,
         counts=instance.counts,
     )
-    return asked.answer([_refinement(instance.event, law, budget, observer) for law in instance.laws])
+    return asked.answer(
+        [_refinement(instance.event, distribution, budget, observer) for distribution in instance.distributions]
+    )
 
 
-def _refinement(event: Event, law: Law, budget: Budget, observer: Observer) -> Refinement:
-    columns = len(law.names) + len(law.summed)
-    return Refinement(event, law.kept, lambda _: law.task, budget, observer, columns=columns)
+def _refinement(event: Event, distribution: Distribution, budget: Budget, observer: Observer) -> Refinement:
+    columns = len(distribution.names) + len(distribution.summed)
+    return Refinement(event, distribution.kept, lambda _: distribution.task, budget, observer, columns=columns)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from fairdsl.backends.rates.linear.remainder import NormalSum
 from fairdsl.backends.rates.linear.task import Event, State, Task
 from fairdsl.backends.subset_sum import document as saved
-from fairdsl.backends.subset_sum.instance import Instance, Law
+from fairdsl.backends.subset_sum.instance import Distribution, Instance
 from fairdsl.ir.population import Cell, Network
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
@@ -32,7 +32,7 @@ def pack_instance(instance: Instance) -> bytes:
         population=_groups(population),
         rows=tuple(saved.Counts(key=key, counted=counted) for key, counted in sorted(instance.counts.items())),
         event=_event(instance.event),
-        distributions=tuple(_distribution(law, names, keys) for law in instance.laws),
+        distributions=tuple(_distribution(distribution, names, keys) for distribution in instance.distributions),
     )
     return document.to_json().encode()
 
@@ -74,10 +74,10 @@ def _event(event: Event) -> saved.Favoured:
     return saved.Favoured(relation=event.relation, threshold=ends)
 
 
-def _distribution(law: Law, names: Sequence[str], keys: Sequence[int]) -> saved.Distribution:
+def _distribution(distribution: Distribution, names: Sequence[str], keys: Sequence[int]) -> saved.Distribution:
     """Columns that results are listed by have the names of the population's."""
-    task, named = law.task, dict(law.names)
-    named.update({axis: names[key] for axis, key in zip(law.kept, keys, strict=True)})
+    task, named = distribution.task, dict(distribution.names)
+    named.update({axis: names[key] for axis, key in zip(distribution.kept, keys, strict=True)})
 
     def called(axes: Sequence[int]) -> tuple[str, ...]:
         return tuple(named[axis] for axis in axes)
@@ -99,7 +99,7 @@ def _distribution(law: Law, names: Sequence[str], keys: Sequence[int]) -> saved.
             for table in task.clauses
         ),
         constant=task.constant,
-        normal=_normals(law, named),
+        normal=_normals(distribution, named),
         notes=task.notes,
     )
 
@@ -126,14 +126,14 @@ def _upper(least: tuple[Fraction, ...], most: tuple[Fraction, ...]) -> tuple[Fra
     return None if least == most else most
 
 
-def _normals(law: Law, named: Mapping[int, str]) -> saved.Normals | None:
-    remainder = law.task.remainder
+def _normals(distribution: Distribution, named: Mapping[int, str]) -> saved.Normals | None:
+    remainder = distribution.task.remainder
     if remainder is None:
         return None
     if not isinstance(remainder, NormalSum):
         raise TypeError("only sums of normal columns have a place in the file")
     return saved.Normals(
-        columns=law.summed,
+        columns=distribution.summed,
         given=tuple(named[axis] for axis in remainder.axes),
         distributions=tuple(
             saved.Normal(cells=cells, mean=mean, variance=variance)

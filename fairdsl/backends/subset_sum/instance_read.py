@@ -20,7 +20,7 @@ from fairdsl.backends.rates.linear.remainder import NormalSum
 from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, Event, State, Task
 from fairdsl.backends.subset_sum import document as written
 from fairdsl.backends.subset_sum import errors
-from fairdsl.backends.subset_sum.instance import Instance, Law
+from fairdsl.backends.subset_sum.instance import Distribution, Instance
 from fairdsl.codec import AlteredError, MisfitError, Place, decode, placing, source_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute
@@ -64,8 +64,8 @@ def _instance(document: written.SavedInstance) -> Instance:
         population=population,
         threshold=_threshold(document),
         event=_event(document.event),
-        laws=tuple(
-            _Reader(saved, at.at(number)).law(question, population)
+        distributions=tuple(
+            _Reader(saved, at.at(number)).distribution(question, population)
             for number, saved in enumerate(document.distributions)
         ),
         counts=_counts(document, question, population),
@@ -198,7 +198,7 @@ class _Reader:
         self.places = {name: axis for axis, name in enumerate(self.names)}
         self.sizes = {axis: column.cells for axis, column in enumerate(saved.columns)}
 
-    def law(self, question: GroupMetric, population: Network) -> Law:
+    def distribution(self, question: GroupMetric, population: Network) -> Distribution:
         """The distribution, with the columns that results are listed by."""
         saved = self.saved
         kept = tuple(self._kept(population, key) for key in columns_of(question, population))
@@ -223,7 +223,7 @@ class _Reader:
             notes=saved.notes,
         )
         summed = () if saved.normal is None else saved.normal.columns
-        return Law(task=task, names=dict(enumerate(self.names)), kept=kept, summed=summed)
+        return Distribution(task=task, names=dict(enumerate(self.names)), kept=kept, summed=summed)
 
     def _kept(self, population: Network, key: int) -> int:
         """The axis of a column of the keys, whose cells have keys of the population's cells."""

@@ -35,32 +35,32 @@ class NotAProblemError(Exception):
 
 def problem_of(instance: Instance, name: str) -> Problem:
     """The metric of the instance, asked of a weighted sum; raises :class:`NotAProblemError` where it is none."""
-    question, population, law = instance.question, instance.population, instance.laws[0]
+    question, population, distribution = instance.question, instance.population, instance.distributions[0]
     if question.influence:
         raise NotAProblemError("an influence compares two distributions, which only an instance writes out")
     if question.metric.rate.along_paths:
         raise NotAProblemError("the groups of a path-specific gap have no distribution: they are set")
-    if law.task.remainder is not None:
+    if distribution.task.remainder is not None:
         raise NotAProblemError("normal columns have no finite list of values")
     if population.sample is not None:
         raise NotAProblemError("it counts rows, which other formats read from the data")
-    read = dict(zip(columns_of(question, population), law.kept, strict=True))
+    read = dict(zip(columns_of(question, population), distribution.kept, strict=True))
     groups = {axis: (population.columns[at], tuple(map(key_of, population.cells[at]))) for at, axis in read.items()}
     label = read.get(len(population.columns) - 1) if population.has_label else None
-    columns = _Columns(law.task, law.names, groups, label)
+    columns = _Columns(distribution.task, distribution.names, groups, label)
     at = {column: columns.group_of(axis) for column, axis in read.items()}
     return Problem(
         name=name,
         domain=Domain(name="Row", attributes=columns.attributes[: -1 if label is not None else None], where=TRUE),
-        model=_model(law.task, columns, instance.event),
+        model=_model(distribution.task, columns, instance.event),
         question=replace(
             question,
             across=tuple(at[column] for column in question.across),
             given_each=tuple(at[column] for column in question.given_each),
-            given=conjoin(*(columns.where(table.axes, _met(table)) for table in _conditions(law.task))),
+            given=conjoin(*(columns.where(table.axes, _met(table)) for table in _conditions(distribution.task))),
         ),
         quantity=Quantity.METRIC,
-        population=columns.network(law.task, population.name, has_label=label is not None),
+        population=columns.network(distribution.task, population.name, has_label=label is not None),
         threshold=instance.threshold,
     )
 

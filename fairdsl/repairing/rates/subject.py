@@ -105,7 +105,7 @@ def rate_subject_of(spec: CheckedSpec, checked: CheckedProperty, train: str) -> 
         kind="empirical",
         source=FileSource(path=train, format=None, sha256=None, span=distribution.span),
         settings=(),
-        laws=(),
+        distributions=(),
         graph=None,
         edges=(),
         given=(),

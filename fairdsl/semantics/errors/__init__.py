@@ -1,6 +1,6 @@
 """What this phase says: E02 names and lists of rules, E03 types, E04 ill-posed questions, W08 smells."""
 
-from fairdsl.semantics.errors.missing import no_law_of_missing, no_volume_of_missing, weighs_missing
+from fairdsl.semantics.errors.missing import no_distribution_of_missing, no_volume_of_missing, weighs_missing
 from fairdsl.semantics.errors.names import (
     declared_twice,
     file_unreadable,
@@ -48,7 +48,7 @@ from fairdsl.semantics.errors.smells import (
 )
 from fairdsl.semantics.errors.types import (
     category_clash,
-    not_a_law,
+    not_a_distribution,
     not_comparable,
     not_linear,
     number_out_of_place,
@@ -75,11 +75,11 @@ __all__ = [
     "name_means_something",
     "never_decides",
     "never_used",
-    "no_law_of_missing",
+    "no_distribution_of_missing",
     "no_metric",
     "no_volume_of_missing",
     "no_written_graph",
-    "not_a_law",
+    "not_a_distribution",
     "not_comparable",
     "not_linear",
     "not_one_group",

@@ -7,7 +7,7 @@ from fairdsl.semantics.errors.types import not_comparable
 from fairdsl.source import Span
 
 
-def no_law_of_missing(attribute: str, span: Span) -> Diagnostic:
+def no_distribution_of_missing(attribute: str, span: Span) -> Diagnostic:
     """Probabilities of a real number, or of one that is compared by distances, which may be missing."""
     return not_comparable(
         f"`{attribute}` may be missing, and has no distribution but that of rows",

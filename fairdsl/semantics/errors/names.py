@@ -222,7 +222,7 @@ def file_unreadable(path: str, reason: str, span: Span | None) -> Diagnostic:
 
 
 def unknown_word(kind: str, name: str, span: Span, known: Sequence[str], remedy: str | None = None) -> Diagnostic:
-    """A word from a fixed list (functions, settings, kinds of laws) that is not on it."""
+    """A word from a fixed list (functions, settings, kinds of distributions) that is not on it."""
     suggestion, fix = did_you_mean(name, known, span) if known else (remedy, None)
     return Diagnostic(
         code="E0211",

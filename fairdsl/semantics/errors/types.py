@@ -92,14 +92,14 @@ def number_out_of_place(title: str, span: Span, help_text: str) -> Diagnostic:
     return Diagnostic(code="E0308", title=title, primary=Label(span), help=help_text)
 
 
-def not_a_law(
+def not_a_distribution(
     title: str,
     span: Span,
     help_text: str,
     *,
     why: str = "probabilities of a distribution lie between 0 and 1 and sum to exactly 1",
 ) -> Diagnostic:
-    """Probabilities, or clauses of a distribution, that do not make one law."""
+    """Probabilities, or clauses of a distribution, that do not make one distribution."""
     return Diagnostic(
         code="E0309",
         title=title,

@@ -43,7 +43,7 @@ class Setting(Node):
 
 @node("<value> : <probability>")
 class TableEntry(Node):
-    """One row of an explicit law: a value and its probability."""
+    """One row of an explicit distribution: a value and its probability."""
 
     value: Name | Number
     probability: Number
@@ -66,7 +66,7 @@ class Family(Node):
 
 
 @node("<variable> : <shape> [given <given>]")
-class Law(Node):
+class ColumnDistribution(Node):
     """``income : normal(0.6, 0.1) given older = yes``."""
 
     variable: Name
@@ -74,7 +74,7 @@ class Law(Node):
     given: Expression | None
 
 
-DistributionClause = Learn | Uniform | Independent | Empirical | From | Setting | Law
+DistributionClause = Learn | Uniform | Independent | Empirical | From | Setting | ColumnDistribution
 
 
 @node("distribution <name> over <over>", body="clauses", example="distribution cohort over Applicant")

@@ -25,10 +25,10 @@ from typing import Any
 
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.groups import question_of, subjects_of
+from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.engine import Solution, Statistics
 from fairdsl.backends.ssat.files.quantities import digest_of
 from fairdsl.backends.ssat.instance import Instance
-from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.backends.ssat.plain import plain
 from fairdsl.backends.ssat.questions import Extremes, Formulas, Inquiry, settled
@@ -73,7 +73,7 @@ def value_from(
     for number, subject in enumerate(subjects_of(problem)):
         own = [each for each in quantities if each["law"] == number]
         until = Deadline.within(_SECONDS)
-        inquiry = _Answered(question, Law(subject), counts=counts, deadline=until, sums=sums)
+        inquiry = _Answered(question, Distribution(subject), counts=counts, deadline=until, sums=sums)
         found.append(inquiry.joints(own, answers))
         notes = (*evidence.notes, *inquiry.notes, *inquiry.named(population))
         evidence = replace(evidence, notes=tuple(dict.fromkeys(notes)))

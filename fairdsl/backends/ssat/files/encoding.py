@@ -15,6 +15,7 @@ from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
 from fairdsl.backends.groups import question_of, refusal_of, subjects_of
 from fairdsl.backends.solved import Asked, Bounds, Choosing, Solved, Work
+from fairdsl.backends.ssat.distribution import Distribution, NumbersError
 from fairdsl.backends.ssat.encode.linear import TooLargeError
 from fairdsl.backends.ssat.encode.model import unsupported
 from fairdsl.backends.ssat.engine import Engine
@@ -34,7 +35,6 @@ from fairdsl.backends.ssat.files.quantities import (
     without_words,
 )
 from fairdsl.backends.ssat.instance import Instance
-from fairdsl.backends.ssat.law import Law, NumbersError
 from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.questions import Formulas, learns
 from fairdsl.backends.ssat.reading import read_count, read_sdimacs
@@ -61,11 +61,11 @@ def offer(problem: Problem) -> Offer | Refusal:
     if refusal is not None:
         return refusal
     question, subjects = question_of(problem), subjects_of(problem)
-    refusals = (refusal for each in subjects if (refusal := _of_law(each, question)) is not None)
+    refusals = (refusal for each in subjects if (refusal := _of_distribution(each, question)) is not None)
     return next(refusals, None) or Offer(method="stochastic satisfiability through SDIMACS files", decides=True, fits=0)
 
 
-def _of_law(subject: Subject, question: GroupMetric) -> Refusal | None:
+def _of_distribution(subject: Subject, question: GroupMetric) -> Refusal | None:
     network = subject.network
     keys = prod(len(network.cells[column]) for column in subject.keys)
     if keys > _KEYS:
@@ -78,7 +78,7 @@ def _of_law(subject: Subject, question: GroupMetric) -> Refusal | None:
             )
             return Refusal(why=why, span=attribute.span)
     try:
-        largest = Law(subject).order.largest
+        largest = Distribution(subject).order.largest
     except NumbersError as error:
         attribute = network.columns[error.column]
         why = f"the numbers of `{attribute.name}` are read themselves, and are not a list of at most a few thousand"
@@ -239,21 +239,21 @@ class _Files(Encoding):
             return found
         question = question_of(problem)
         for subject in subjects_of(problem):
-            law, sizes = Law(subject), [len(subject.network.cells[column]) for column in subject.keys]
+            distribution, sizes = Distribution(subject), [len(subject.network.cells[column]) for column in subject.keys]
             keys = prod(sizes)
-            if keys > _FILES and not learns(question, law, self._groups):
+            if keys > _FILES and not learns(question, distribution, self._groups):
                 return Refusal(why=f"there would be a file for each of {keys:,} groups", span=question.span)
-            if not any(law.mass(cells) for cells in product(*map(range, sizes))):
+            if not any(distribution.mass(cells) for cells in product(*map(range, sizes))):
                 continue  # there is nobody, and nothing to be asked
             try:
-                formulas = Formulas(law, sums=self._options.pb_encoding)
+                formulas = Formulas(distribution, sums=self._options.pb_encoding)
                 _ = formulas.favourable, formulas.unfavourable
             except TooLargeError as error:
                 return Refusal(why=str(error), span=problem.model.span)
         return Offer(method="instances of stochastic satisfiability", decides=True)
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
-        """The files of all laws, named after the property and the group."""
+        """The files of all distributions, named after the property and the group."""
         population = problem.population
         assert isinstance(population, Network), "an encoding that refused is not asked"
         subjects, askings = subjects_of(problem), asked_of(problem, self._groups, self._options.pb_encoding)
@@ -265,10 +265,13 @@ class _Files(Encoding):
             extension=self.extension,
             write=type(self)._write,
         )
-        for law, (subject, asking) in enumerate(zip(subjects, askings, strict=True)):
+        for distribution, (subject, asking) in enumerate(zip(subjects, askings, strict=True)):
             for quantity in asking.quantities:
-                found.add(law, subject, asking, quantity)
-        names = [[each["name"] for each in found.quantities if each["law"] == law] for law in range(len(subjects))]
+                found.add(distribution, subject, asking, quantity)
+        names = [
+            [each["name"] for each in found.quantities if each["law"] == distribution]
+            for distribution in range(len(subjects))
+        ]
         return Lowered(
             files=found.files,
             settled_by=(tuple(found.files),),
@@ -357,15 +360,15 @@ class _Found:
     quantities: list[dict[str, Any]] = field(default_factory=list)
     slugs: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)
 
-    def add(self, law: int, subject: Subject, asking: Asking, quantity: Quantity) -> None:
+    def add(self, distribution: int, subject: Subject, asking: Asking, quantity: Quantity) -> None:
         """One number; a file only where something is left to be solved."""
         model, left = self.problem.model, quantity.left
         assert model.favourable is not None, "checked by the offer"
         means = meaning(subject, quantity, self.population, asking, model.outcomes[model.favourable])
-        means += ", under the distribution without the influence" if law else ""
+        means += ", under the distribution without the influence" if distribution else ""
         entry: dict[str, Any] = {
             "name": f"q{len(self.quantities) + 1}",
-            "law": law,
+            "law": distribution,
             "formula": quantity.formula,
             "extreme": asking.learned,
             "means": means,
@@ -374,7 +377,7 @@ class _Found:
         if left.settled is not None:
             entry["settled"] = ratio(left.settled)
             return
-        name = f"{self.asked.property}.{self._part(law, subject, asking, quantity)}.{self.extension}"
+        name = f"{self.asked.property}.{self._part(distribution, subject, asking, quantity)}.{self.extension}"
         instance = replace(left.instance, names=dict(quantity.names))
         said = comments(self.asked, means, left.factor, self.form, extreme=asking.learned)
         written = self.write(instance, said)
@@ -382,11 +385,11 @@ class _Found:
         self.described[name] = {"role": "quantity", "means": means, **written.about}
         entry |= {"file": name, "factor": ratio(left.factor), "instance": quantity.digest}
 
-    def _part(self, law: int, subject: Subject, asking: Asking, quantity: Quantity) -> str:
+    def _part(self, distribution: int, subject: Subject, asking: Asking, quantity: Quantity) -> str:
         slugs = []
         for place, cell in sorted(quantity.cells.items()):
-            if (law, place) not in self.slugs:
-                self.slugs[law, place] = slugs_of(subject, place, self.population)
-            slugs.append(self.slugs[law, place][cell])
-        without = without_words(question_of(self.problem), self.population) if law else ""
+            if (distribution, place) not in self.slugs:
+                self.slugs[distribution, place] = slugs_of(subject, place, self.population)
+            slugs.append(self.slugs[distribution, place][cell])
+        without = without_words(question_of(self.problem), self.population) if distribution else ""
         return name_of(slugs, quantity, without=without, learned=asking.learned)

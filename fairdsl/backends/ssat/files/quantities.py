@@ -18,9 +18,9 @@ from typing import Any
 
 from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.solved import Asked
+from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.engine import Solution, Statistics
 from fairdsl.backends.ssat.instance import Instance
-from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.backends.ssat.plain import Plain, plain
 from fairdsl.backends.ssat.questions import Cells, Formulas, Inquiry, learns
@@ -73,10 +73,10 @@ class Quantity:
 class Asking:
     """What is asked about one subject.
 
-    ``learned``: the extreme groups. ``masses`` are Pr[key, conditions in the law] by the cells of the keys.
+    ``learned``: the extreme groups. ``masses`` are Pr[key, conditions in the distribution] by the cells of the keys.
     ``quantity_at`` has the place among ``quantities`` by formula and the cells of all
-    keys, where every group is asked by itself. ``open``: the law leaves something open, so that the two formulas
-    do not add up to 1; ``asked``: some condition is part of the formulas.
+    keys, where every group is asked by itself. ``open``: the distribution leaves something open, so that the two
+    formulas do not add up to 1; ``asked``: some condition is part of the formulas.
     """
 
     learned: bool
@@ -88,15 +88,15 @@ class Asking:
 
 
 def asked_of(problem: Problem, groups: Groups | None, sums: PbEncoding) -> tuple[Asking, ...]:
-    """What there is to be asked, law by law; raises what making formulas raises of numbers and sizes."""
+    """What there is to be asked, by distribution; raises what making formulas raises of numbers and sizes."""
     question, population = question_of(problem), problem.population
     assert population is not None, "there is a distribution"
     counts = rows_counted(question, population, problem.model)
     found = []
     for subject in subjects_of(problem):
-        law = Law(subject)
-        inquiry = _Recorded(question, law, counts=counts, sums=sums)
-        found.append(inquiry.asking(learns(question, law, groups)))
+        distribution = Distribution(subject)
+        inquiry = _Recorded(question, distribution, counts=counts, sums=sums)
+        found.append(inquiry.asking(learns(question, distribution, groups)))
     return tuple(found)
 
 
@@ -126,7 +126,7 @@ class _Recorded(Inquiry):
             masses=masses,
             quantity_at=dict(self._by_cells(masses)),
             open=self._formulas is not None and self._formulas.open,
-            asked=bool(self.law.asked),
+            asked=bool(self.distribution.asked),
         )
 
     def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int]) -> Solution:
@@ -134,7 +134,7 @@ class _Recorded(Inquiry):
         instance: Instance = getattr(formulas, name)
         left = plain(instance, assumptions)
         truths = {abs(literal): literal > 0 for literal in assumptions}
-        subject = self.law.subject
+        subject = self.distribution.subject
         cells = {
             place: key.cell_in(truths)
             for place, key in enumerate(formulas.keys)
@@ -166,7 +166,7 @@ def _alike(formulas: Formulas, cells: Cells) -> tuple[int, ...]:
 # --------------------------------------------------------------------------------------------------
 # What files and their manifest say: which number each is, and how numbers become the metric.
 
-_LAWS = ("the distribution", "the distribution without the influence")
+_DISTRIBUTIONS = ("the distribution", "the distribution without the influence")
 #: The longest name of a group in a file's name.
 _LONGEST = 80
 _FORMULAS = {
@@ -205,7 +205,7 @@ def slugs_of(subject: Subject, place: int, population: Network) -> tuple[str, ..
 
 
 def without_words(question: GroupMetric, population: Network) -> str:
-    """Whose influence a law is without, as a part of a file's name, with the ranges that are stated."""
+    """Whose influence a distribution is without, as a part of a file's name, with the ranges that are stated."""
     stated = {each.column: f"-{show_number(each.low)}-{show_number(each.high)}" for each in question.drawn_from}
     words = "-".join(f"{population.columns[at].name}{stated.get(at, '')}" for at in question.influence)
     return words.replace("/", "-over-")
@@ -214,8 +214,8 @@ def without_words(question: GroupMetric, population: Network) -> str:
 def name_of(slugs: Sequence[str], quantity: Quantity, *, without: str, learned: bool) -> str:
     """A part of a file's name that says which number it is: ``sex-female_age-25-44``.
 
-    ``slugs`` are those of its cells, ``without`` whose influence its law is without. Within a property a name is that
-    of one instance.
+    ``slugs`` are those of its cells, ``without`` whose influence its distribution is without. Within a property a name
+    is that of one instance.
     """
     kind = {"favourable": "most", "unfavourable": "least"}[quantity.formula] if learned else _FORMULAS[quantity.formula]
     group = "_".join(slugs)
@@ -278,24 +278,28 @@ def combined(
     names: Sequence[Sequence[str]],
     population: Network,
 ) -> dict[str, Any]:
-    """How numbers become the metric; ``names`` are those of the quantities, law by law."""
+    """How numbers become the metric; ``names`` are those of the quantities, distribution by distribution."""
     value = question.metric.formula()
     if question.given_each:
         value = f"for each value of what is given, of which the worst counts: {value}"
-    laws = [
+    distributions = [
         {
-            "law": _LAWS[law],
+            "law": _DISTRIBUTIONS[distribution],
             "groups": list(_extremes(subject, asking, own, population) if asking.learned
                            else _groups(subject, asking, own, population)),
         }
-        for law, (subject, asking, own) in enumerate(zip(subjects, askings, names, strict=True))
+        for distribution, (subject, asking, own) in enumerate(zip(subjects, askings, names, strict=True))
     ]  # fmt: skip
-    value = f"value under {_LAWS[0]} less value under {_LAWS[1]}, where value = {value}" if len(laws) > 1 else value
+    value = (
+        f"value under {_DISTRIBUTIONS[0]} less value under {_DISTRIBUTIONS[1]}, where value = {value}"
+        if len(distributions) > 1
+        else value
+    )
     return {
         "metric": question.metric.name,
         "value": value,
         "rate": f"p = {quotient_of(question, population)}",
-        "laws": laws,
+        "laws": distributions,
     }
 
 

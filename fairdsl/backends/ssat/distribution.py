@@ -1,8 +1,8 @@
 """Columns divided for a question: parts of cells that no predicate tells apart.
 
-Of a column the law says how probable its cells are, and the question asks predicates about it. A *part* of a cell is
-what remains of it when every predicate about the column alone is constant on a part; where somebody reads the number
-itself (a weight, a comparison with another column), it is a single value. So a formula needs one truth a part:
+Of a column the distribution says how probable its cells are, and the question asks predicates about it. A *part* of a
+cell is what remains of it when every predicate about the column alone is constant on a part; where somebody reads the
+number itself (a weight, a comparison with another column), it is a single value. So a formula needs one truth a part:
 predicates are read at one value of it.
 
 Where a cell is known by its mass alone, its mass may lie anywhere in it. It is then a single part with several
@@ -28,7 +28,7 @@ from fairdsl.numerics.axes import Atom, Axis, mentioned
 from fairdsl.numerics.tables import Table, whole_table
 from fairdsl.numerics.truth import single_parts, truths_at
 
-__all__ = ["Division", "Law", "NumbersError", "Part", "division_of"]
+__all__ = ["Distribution", "Division", "NumbersError", "Part", "division_of"]
 
 
 class NumbersError(Exception):
@@ -138,15 +138,15 @@ def _merged(part: Part, other: Part) -> Part:
 
 
 # --------------------------------------------------------------------------------------------------
-# A subject's law, made ready for a formula: columns divided, conditions put in, keys without parents.
+# A subject's distribution, made ready for a formula: columns divided, conditions put in, keys without parents.
 #
-# A condition that every part of its columns decides is a table of 0 and 1 and so becomes part of the law
+# A condition that every part of its columns decides is a table of 0 and 1 and so becomes part of the distribution
 # (:mod:`fairdsl.backends.ssat.conditioning`). One that some part leaves open, or whose table would be large, is *asked*
 # together with the outcome.
 #
-# The law knows a column by *states*: its cells or, where a condition compares it with other columns, its parts. A key
-# whose cell is more than one part is the cell, as a column of its own; the attribute is then a column that depends on
-# it.
+# The distribution knows a column by *states*: its cells or, where a condition compares it with other columns, its
+# parts. A key whose cell is more than one part is the cell, as a column of its own; the attribute is then a column that
+# depends on it.
 
 #: Parts and alternatives of a column; entries of a condition's table.
 _PARTS, _TABLE = 1 << 12, 1 << 13
@@ -154,7 +154,7 @@ _PARTS, _TABLE = 1 << 12, 1 << 13
 
 @dataclass(frozen=True, slots=True)
 class _Conditions:
-    """``tables`` are predicates over several columns that the law takes in, ``asked`` those that it does not."""
+    """``tables`` are predicates over several columns that become part of it, ``asked`` those that it does not."""
 
     divisions: dict[int, Division]
     tables: tuple[Predicate, ...]
@@ -162,8 +162,8 @@ class _Conditions:
     impossible: bool
 
 
-class Law:
-    """The law of a subject given its keys and conditions.
+class Distribution:
+    """The distribution of a subject given its keys and conditions.
 
     ``divisions`` are the parts of every column, ``states`` of each the parts that make a state, ``keys`` the columns
     that stand for the subject's keys: the attributes themselves or columns behind those of the network. Raises
@@ -213,7 +213,7 @@ class Law:
 
     @cached_property
     def conditioned(self) -> Conditioned:
-        """The law given the keys and the conditions that are part of it."""
+        """The distribution given the keys and the conditions that are part of it."""
         network, tables, denominator = self.subject.network, list[Table](), 1
         for factor in network.factors:
             table, scale = whole_table(network, factor)
@@ -233,7 +233,7 @@ class Law:
         return conditioned(tables, denominator, self.sizes, self.order.columns, self.wanted)
 
     def mass(self, cells: Sequence[int]) -> Fraction:
-        """Pr[key, conditions that are part of the law] for the cells of the subject's keys."""
+        """Pr[key, conditions that are part of the distribution] for the cells of the subject's keys."""
         return self.conditioned.mass(dict(zip(self.keys, cells, strict=True)))
 
     def _plain(self, column: int) -> bool:
@@ -246,7 +246,7 @@ class Law:
         return [part.cell for part in self.divisions[column].parts]
 
     def _scopes(self) -> Iterator[Scope]:
-        """What the tables of the law will be about, without their numbers."""
+        """What the tables of the distribution will be about, without their numbers."""
         cells = self._cells
         for factor in self.subject.network.factors:
             complete = len(factor.rows) == prod(cells[parent] for parent in factor.parents)

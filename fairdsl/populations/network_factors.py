@@ -1,4 +1,4 @@
-"""Putting together a network that a file describes: every column once, no circle, every row a law."""
+"""Putting together a network that a file describes: every column once, no circle, every row a distribution."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fairdsl.populations.order import circle_of, in_order
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import Span
 
-__all__ = ["ReadLaw", "assembled", "column_named"]
+__all__ = ["ReadFactor", "assembled", "column_named"]
 
 #: Probabilities that miss 1 by more than this were not only rounded.
 _ROUNDED = Fraction(1, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadLaw:
-    """The law of a column as a file has it; ``span`` is its place."""
+class ReadFactor:
+    """The distribution of a column as a file has it; ``span`` is its place."""
 
     parents: tuple[int, ...]
     rows: Mapping[tuple[CellIndex, ...], Row]
@@ -40,7 +40,7 @@ def assembled(
     distribution: CheckedDistribution,
     path: str,
     cells: Mapping[int, tuple[Cell, ...]],
-    laws: Mapping[int, ReadLaw],
+    factors: Mapping[int, ReadFactor],
     *,
     how: str,
     causal: bool = False,
@@ -52,26 +52,29 @@ def assembled(
     """
     columns = distribution.columns
     if dict(distribution.settings).get("renormalise"):
-        laws, count = _scaled(laws)
+        factors, count = _scaled(factors)
         settings = (*settings, ("renormalise", f"yes: {count:,} of its rows scaled to sum to 1"))
-    missing = [attribute.name for place, attribute in enumerate(columns) if place not in laws or place not in cells]
+    missing = [attribute.name for place, attribute in enumerate(columns) if place not in factors or place not in cells]
     if missing:
         reason = f"it says nothing about {', '.join(f'`{name}`' for name in missing[:6])}"
         help_text = "add a variable for each attribute, or leave the attributes out of the domain"
         raise DiagnosticError(errors.network_does_not_fit(path, reason, distribution.span, help_text))
-    parents = {place: laws[place].parents for place in range(len(columns))}
+    parents = {place: factors[place].parents for place in range(len(columns))}
     circle = circle_of(parents)
     if circle is not None:
         names = [columns[place].name for place in circle]
-        raise DiagnosticError(errors.circle(names, laws[circle[1]].span))
-    for place, law in laws.items():
-        _check_rows(path, columns[place].name, [len(cells[parent]) for parent in law.parents], len(cells[place]), law)
+        raise DiagnosticError(errors.circle(names, factors[circle[1]].span))
+    for place, factor in factors.items():
+        _check_rows(
+            path, columns[place].name, [len(cells[parent]) for parent in factor.parents], len(cells[place]), factor
+        )
     return Network(
         name=distribution.name,
         columns=columns,
         cells=tuple(cells[place] for place in range(len(columns))),
         factors=tuple(
-            Factor(column=place, parents=laws[place].parents, rows=laws[place].rows) for place in in_order(parents)
+            Factor(column=place, parents=factors[place].parents, rows=factors[place].rows)
+            for place in in_order(parents)
         ),
         has_label=distribution.label is not None,
         causal=causal,
@@ -81,37 +84,39 @@ def assembled(
     )
 
 
-def _scaled(laws: Mapping[int, ReadLaw]) -> tuple[dict[int, ReadLaw], int]:
-    """The laws with every row that sums nearly to 1 divided by its sum, and how many needed it."""
+def _scaled(factors: Mapping[int, ReadFactor]) -> tuple[dict[int, ReadFactor], int]:
+    """The distributions with every row that sums nearly to 1 divided by its sum, and how many needed it."""
     count = 0
-    scaled: dict[int, ReadLaw] = {}
-    for place, law in laws.items():
+    scaled: dict[int, ReadFactor] = {}
+    for place, factor in factors.items():
         rows: dict[tuple[CellIndex, ...], Row] = {}
-        for key, row in law.rows.items():
+        for key, row in factor.rows.items():
             total = Fraction(1) if isinstance(row, Normal) else sum(row, Fraction(0))
             nearly = total != 1 and abs(total - 1) <= _ROUNDED
             rows[key] = tuple(value / total for value in row) if nearly and not isinstance(row, Normal) else row
             count += nearly
-        scaled[place] = replace(law, rows=rows)
+        scaled[place] = replace(factor, rows=rows)
     return scaled, count
 
 
-def _check_rows(path: str, name: str, sizes: Sequence[int], size: int, law: ReadLaw) -> None:
-    """Positions that there are, probabilities that sum to exactly 1; a normal law on a single cell."""
-    for key, row in law.rows.items():
+def _check_rows(path: str, name: str, sizes: Sequence[int], size: int, factor: ReadFactor) -> None:
+    """Positions that there are, probabilities that sum to exactly 1; a normal distribution on a single cell."""
+    for key, row in factor.rows.items():
         if len(key) != len(sizes) or any(not 0 <= index < most for index, most in zip(key, sizes, strict=False)):
-            _refuse(path, f"the distribution of `{name}` is given values that its parents do not have", law.span)
+            _refuse(path, f"the distribution of `{name}` is given values that its parents do not have", factor.span)
         if isinstance(row, Normal):
             if size != 1 or row.sd <= 0:
-                _refuse(path, f"the normal distribution of `{name}` needs one range and a positive deviation", law.span)
+                _refuse(
+                    path, f"the normal distribution of `{name}` needs one range and a positive deviation", factor.span
+                )
         elif len(row) != size:
-            _refuse(path, f"{len(row)} probabilities for the {size} values of `{name}`", law.span)
+            _refuse(path, f"{len(row)} probabilities for the {size} values of `{name}`", factor.span)
         elif not all(0 <= probability <= 1 for probability in row):
-            _refuse(path, f"a probability of `{name}` is not between 0 and 1", law.span)
+            _refuse(path, f"a probability of `{name}` is not between 0 and 1", factor.span)
         elif sum(row) != 1:
-            _refuse(path, f"the probabilities of `{name}` sum to {float(sum(row)):.17g}, not to 1", law.span)
-    if not law.rows:
-        _refuse(path, f"`{name}` has no probabilities", law.span)
+            _refuse(path, f"the probabilities of `{name}` sum to {float(sum(row)):.17g}, not to 1", factor.span)
+    if not factor.rows:
+        _refuse(path, f"`{name}` has no probabilities", factor.span)
 
 
 def _refuse(path: str, reason: str, span: Span) -> None:

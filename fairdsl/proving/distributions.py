@@ -22,7 +22,7 @@ from fairdsl_verify import RejectedError
 from fairdsl_verify.masses import Law, Step
 from fairdsl_verify.rates import Rates
 
-__all__ = ["LawOf", "order_for"]
+__all__ = ["DistributionOf", "order_for"]
 
 #: Distinct rows of a table at most.
 _ROWS = 1 << 14
@@ -34,7 +34,7 @@ _FIRST, _MORE, _MOST = 1 << 12, 8, 1 << 18
 _Table = tuple[list[int], list[tuple[tuple[int, ...], Any]]]
 
 
-class LawOf:
+class DistributionOf:
     """A population as columns of cells, with a distribution each; rows of a table are one more column."""
 
     def __init__(self, question: GroupMetric, population: Population, read: Set[int]) -> None:

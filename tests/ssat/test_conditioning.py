@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.ssat.conditioning import Conditioned, Scope, conditioned, order_of
-from fairdsl.backends.ssat.law import Law
+from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.ir.domain import Attribute, Integer
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.ir.feature import IndicatorInput
@@ -95,14 +95,14 @@ def test_a_network_whose_keys_have_no_parents_stays_as_it_was_written() -> None:
             factor(2, {(0,): bernoulli(F(1, 7)), (1,): bernoulli(F(2, 7))}, (1,)),
         ],
     )
-    found = Law(subject_of(asked(law, linear([1, 2, 3], 3), 0))).conditioned
+    found = Distribution(subject_of(asked(law, linear([1, 2, 3], 3), 0))).conditioned
     assert [(each.column, each.parents) for each in found.network] == [(1, (0,)), (2, (1,))]
     assert found.network[0].numbers.tolist() == [[4, 1], [3, 2]]
     assert found.network[1].numbers.tolist() == [[6, 1], [5, 2]]
     assert [found.mass({0: state}) for state in (0, 1)] == [F(2, 3), F(1, 3)]
 
 
-def backwards(given: Predicate = TRUE) -> Law:
+def backwards(given: Predicate = TRUE) -> Distribution:
     """The case of docs/semantics.md: X -> A, and the rule reads X."""
     law = network(
         booleans("A", "X"),
@@ -111,7 +111,7 @@ def backwards(given: Predicate = TRUE) -> Law:
             factor(1, bernoulli(F(1, 2))),
         ],
     )
-    return Law(subject_of(asked(law, linear([0, 1], 1), 0, given=given)))
+    return Distribution(subject_of(asked(law, linear([0, 1], 1), 0, given=given)))
 
 
 def test_a_key_with_parents_is_conditioned_on_and_not_plugged_in() -> None:
@@ -136,7 +136,7 @@ def test_hidden_columns_stay_where_summing_them_out_would_connect_everything() -
     ]
     law = network(names, [*children, factor(10, bernoulli(F(1, 3)))])
     model = linear([1] * 10, 5)
-    made = Law(subject_of(asked(law, model, 0)))
+    made = Distribution(subject_of(asked(law, model, 0)))
     assert made.order.largest <= 8
     assert 10 in {conditional.column for conditional in made.conditioned.network}
 
@@ -156,10 +156,12 @@ def numbers(inside: Inside) -> Network:
 
 def test_conditions_within_cells_and_over_several_columns_are_part_of_the_law() -> None:
     rule = linear([1], 1, inputs=[IndicatorInput(builders.linear({0: 1}, ">=", 7))])
-    within = Law(subject_of(asked(numbers(Inside.UNIFORM), rule, 1, given=builders.linear({0: 1}, ">=", 3))))
+    within = Distribution(subject_of(asked(numbers(Inside.UNIFORM), rule, 1, given=builders.linear({0: 1}, ">=", 3))))
     assert within.asked == ()
     assert within.mass([0]) == F(1, 4) * (F(1, 4) * F(2, 5) + F(3, 4))
-    several = Law(subject_of(asked(numbers(Inside.UNIFORM), rule, 1, given=builders.linear({0: 1, 1: -2}, "<=", 0))))
+    several = Distribution(
+        subject_of(asked(numbers(Inside.UNIFORM), rule, 1, given=builders.linear({0: 1, 1: -2}, "<=", 0)))
+    )
     assert several.asked == ()
     # x <= 2 y: of y = 3 the values 0 .. 6.
     assert several.mass([3]) == F(1, 4) * (F(1, 4) + F(3, 4) * F(2, 5))
@@ -168,6 +170,6 @@ def test_conditions_within_cells_and_over_several_columns_are_part_of_the_law() 
 def test_conditions_that_a_cell_leaves_open_are_asked() -> None:
     rule = linear([1], 1, inputs=[IndicatorInput(builders.linear({0: 1}, ">=", 7))])
     condition = builders.linear({0: 1}, ">=", 3)
-    found = Law(subject_of(asked(numbers(Inside.UNKNOWN), rule, 1, given=condition)))
+    found = Distribution(subject_of(asked(numbers(Inside.UNKNOWN), rule, 1, given=condition)))
     assert found.asked == (condition,)
     assert found.mass([0]) == F(1, 4)

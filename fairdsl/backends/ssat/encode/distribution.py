@@ -1,4 +1,4 @@
-"""A law as chance variables, and the columns that they make.
+"""A distribution as chance variables, and the columns that they make.
 
 A column is a chain of chances: with *blocks* 0 .. n-1, r_k = Pr[block k | block >= k, parents] is the probability of
 the chance h_k, and ``below[k]`` is defined as h_0 or ... or h_k. Theorem: given its parents a column takes exactly one
@@ -12,10 +12,10 @@ on the way, so that the gate has one truth in every assignment. [FVGM, appendix 
 values of inner columns random variables of their own besides those of the rows, not a probability distribution;
 here only the rows' parameters are random, and values are defined by them.]
 
-A block are the parts of a column that no predicate and no other column's law tells apart. Keys are chosen: each is a
-column of its own, whose order literals are existential variables. Blocks with alternatives are refined by choices that
-are made after all chances: u_j says "the j-th alternative, if none before". They range over all functions of
-everything before them, and so over every way in which the mass of a cell may lie in it.
+A block are the parts of a column that no predicate and no other column's distribution tells apart. Keys are chosen:
+each is a column of its own, whose order literals are existential variables. Blocks with alternatives are refined by
+choices that are made after all chances: u_j says "the j-th alternative, if none before". They range over all functions
+of everything before them, and so over every way in which the mass of a cell may lie in it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from math import lcm
 import numpy as np
 
 from fairdsl.backends.ssat.conditioning import Conditional
+from fairdsl.backends.ssat.distribution import Distribution, Part
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, Literal
-from fairdsl.backends.ssat.law import Law, Part
 from fairdsl.metrics.joint import key_of
 from fairdsl.numerics.tables import Numbers
 
-__all__ = ["Chosen", "Laid", "lay_law"]
+__all__ = ["Chosen", "Laid", "lay_distribution"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +87,20 @@ class _Block:
 _NOBODY = _Block(0, (), (Fraction(0),), (True,))
 
 
-def lay_law(gates: Gates, law: Law) -> Laid:
-    """Write a law: choices for its keys, then its chances, then choices for what it leaves open."""
-    return _Writer(gates, law).write()
+def lay_distribution(gates: Gates, distribution: Distribution) -> Laid:
+    """Write a distribution: choices for its keys, then its chances, then choices for what it leaves open."""
+    return _Writer(gates, distribution).write()
 
 
 class _Writer:
-    def __init__(self, gates: Gates, law: Law) -> None:
-        self._gates, self._law = gates, law
-        self._network = law.conditioned.network
-        self._names = [column.name for column in law.subject.network.columns]
+    def __init__(self, gates: Gates, distribution: Distribution) -> None:
+        self._gates, self._distribution = gates, distribution
+        self._network = distribution.conditioned.network
+        self._names = [column.name for column in distribution.subject.network.columns]
         # By column: the class of each of its states, and what chance decides about it.
         self._classes: dict[int, list[int]] = {}
         self._blocks: dict[int, list[_Block]] = {}
-        self._laws: dict[int, Numbers] = {}
+        self._distributions: dict[int, Numbers] = {}
         self._columns: dict[int, Column] = {}
         self._states: dict[int, list[int]] = {}  # by place of a parent's column, one of its states
         self._told: dict[int, list[list[int]]] = {}  # of a parent: for each of its children the states' numbers
@@ -108,23 +108,23 @@ class _Writer:
     def write(self) -> Laid:
         """Choices of keys, chances, choices of alternatives."""
         self._divide()
-        keys = tuple(self._key(place) for place in range(len(self._law.keys)))
+        keys = tuple(self._key(place) for place in range(len(self._distribution.keys)))
         for conditional in self._network:
             self._chain(conditional)
         return self._refined(keys)
 
     def _key(self, place: int) -> Chosen:
         """Existential order literals, of which each implies the next."""
-        key, column = self._law.keys[place], self._law.subject.keys[place]
-        cells = self._law.subject.network.cells[column]
+        key, column = self._distribution.keys[place], self._distribution.subject.keys[place]
+        cells = self._distribution.subject.network.cells[column]
         values = [key_of(cell) for cell in cells]
         single = [True] * len(cells)  # nobody has a cell that is without a part
         kinds: list[object] = [None] * len(cells)
         if key == column:
-            for part in self._law.divisions[column].parts:
+            for part in self._distribution.divisions[column].parts:
                 values[part.cell], single[part.cell], kinds[part.cell] = part.values[0], part.single[0], part.kinds
         order = sorted(range(len(cells)), key=lambda cell: values[cell])
-        attribute = self._law.subject.network.columns[column]
+        attribute = self._distribution.subject.network.columns[column]
         below = tuple(self._gates.choice(f"{attribute.name} <= {attribute.show(values[cell])}") for cell in order[:-1])
         for one, following in pairwise(below):
             self._gates.require(-one, following)
@@ -133,26 +133,26 @@ class _Writer:
         return Chosen(made, tuple(order), tuple(self._classes_of(key, len(cells), kinds)))
 
     def _divide(self) -> None:
-        """Blocks of all columns, children before parents: their laws say what they tell apart."""
+        """Blocks of all columns, children before parents: their distributions say what they tell apart."""
         for conditional in reversed(self._network):
             column = conditional.column
-            classes = self._classes_of(column, len(self._law.states[column]))
+            classes = self._classes_of(column, len(self._distribution.states[column]))
             blocks = self._classed(column, classes)
-            rows = _by_block(self._law, conditional, blocks)
-            self._classes[column], self._blocks[column], self._laws[column] = classes, blocks, rows
+            rows = _by_block(self._distribution, conditional, blocks)
+            self._classes[column], self._blocks[column], self._distributions[column] = classes, blocks, rows
             for axis, parent in enumerate(conditional.parents):
                 slices = np.moveaxis(rows, axis, 0)
                 self._told.setdefault(parent, []).append(_numbered([tuple(each.ravel().tolist()) for each in slices]))
 
     def _classes_of(self, column: int, states: int, *also: Sequence[object]) -> list[int]:
-        """By state, a number for what tells it from others: the laws of its children and what is given besides."""
+        """By state, a number for what tells it from others: its children's distributions and what is given besides."""
         return _numbered(list(zip(*self._told.get(column, ()), *also, [0] * states, strict=True)))
 
     def _classed(self, column: int, classes: Sequence[int]) -> list[_Block]:
         """The parts of a column by class and kinds, ascending."""
-        parts = self._law.divisions[column].parts
+        parts = self._distribution.divisions[column].parts
         found: dict[tuple[int, frozenset[int]], list[int]] = {}
-        for state, members in enumerate(self._law.states[column]):
+        for state, members in enumerate(self._distribution.states[column]):
             for part in members:
                 found.setdefault((classes[state], frozenset(parts[part].kinds)), []).append(part)
         blocks = [_block(parent, parts, members) for (parent, _), members in found.items()]
@@ -161,7 +161,11 @@ class _Writer:
 
     def _chain(self, conditional: Conditional) -> None:
         """The order literals of a column's blocks."""
-        column, blocks, rows = conditional.column, self._blocks[conditional.column], self._laws[conditional.column]
+        column, blocks, rows = (
+            conditional.column,
+            self._blocks[conditional.column],
+            self._distributions[conditional.column],
+        )
         below: list[Literal] = []
         left = rows.sum(axis=-1)
         for place, block in enumerate(blocks[:-1]):
@@ -210,7 +214,7 @@ class _Writer:
 
     def _refined(self, keys: tuple[Chosen, ...]) -> Laid:
         """The columns for predicates: alternatives are chosen last."""
-        network = self._law.subject.network
+        network = self._distribution.subject.network
         columns = {number: column for number, column in self._columns.items() if number < len(network.columns)}
         for number, blocks in self._blocks.items():
             most = max(len(block.values) for block in blocks)
@@ -244,7 +248,7 @@ class _Writer:
         return f"{name} as the model reads it" if self._names.index(name) < column else name
 
     def _value(self, column: int, block: _Block) -> str:
-        return self._law.subject.network.columns[column].show(block.values[0])
+        return self._distribution.subject.network.columns[column].show(block.values[0])
 
 
 def _paths(column: Column, leaves: Sequence[Literal]) -> Iterator[tuple[tuple[Literal, ...], Literal]]:
@@ -267,10 +271,10 @@ def _block(parent: int, parts: Sequence[Part], members: Sequence[int]) -> _Block
     return _Block(parent, tuple(members), first.values, single)
 
 
-def _by_block(law: Law, conditional: Conditional, blocks: Sequence[_Block]) -> Numbers:
-    """The rows of a column's law by block instead of by state, without common divisors."""
+def _by_block(distribution: Distribution, conditional: Conditional, blocks: Sequence[_Block]) -> Numbers:
+    """The rows of a column's distribution by block instead of by state, without common divisors."""
     column = conditional.column
-    parts, states = law.divisions[column].parts, law.states[column]
+    parts, states = distribution.divisions[column].parts, distribution.states[column]
     state_of = {part: state for state, members in enumerate(states) for part in members}
     whole = [sum(parts[part].weight for part in members) or 1 for members in states]
     scale = lcm(*whole)
