@@ -188,7 +188,7 @@ def test_cells_of_which_nothing_is_known_inside(tmp_path: Path) -> None:
     )
     old = Compare(relation=Relation.GE, left=Linear.of({Variable(1): F(1)}, F(-3)))
     instance = same(asked(law, linear([2, 1], 6), 0, given=old), tmp_path)
-    assert instance.distributions[0].task.readings[1][0] != instance.laws[0].task.readings[1][1]
+    assert instance.distributions[0].task.readings[1][0] != instance.distributions[0].task.readings[1][1]
 
 
 def normal(sd: object) -> Network:
