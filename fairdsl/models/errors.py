@@ -71,6 +71,7 @@ def not_onnx(path: str, reason: str, span: Span | None) -> Diagnostic:
         code="E0502",
         title=f"`{short_path(path)}` is not an ONNX model that can be read",
         primary=_at(span, reason),
+        notes=(reason,) if span is None else (),
         why="a file that is read half right would be a different model, and the verdict about that one",
         help="export the model again and check it with `onnx.checker.check_model`",
     )

@@ -6,7 +6,7 @@ Nothing of a spec takes part: no attributes, no outcomes. It is read by the impo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -103,7 +103,7 @@ def read_network(path: str) -> Network:
     graph = import_onnx(path)
     why = _unfit(graph)
     if why is not None:
-        raise DiagnosticError(replace(errors.not_onnx(path, why, None), notes=(why,)))
+        raise DiagnosticError(errors.not_onnx(path, why, None))
     blocks, scores = graph.basis.blocks, graph.outputs[0].scores
     layers = lay_out(blocks, scores)
     assert first_blocks(blocks, scores) == [0], "there is one input, and nothing that tests"

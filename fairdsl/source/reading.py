@@ -215,7 +215,7 @@ def _check_kind(path: str | Path, mode: int) -> None:
 
 def _check_root(path: NamedPath, real: str) -> None:
     if not Path(real).is_relative_to(path.root):
-        reason = f"it lies outside of `{path.root}`, which paths in files must not leave; `--root DIR` names another"
+        reason = f"it lies outside of `{path.root}`, which paths in files must not leave; `fairdsl --root DIR COMMAND` names another"
         raise PermissionError(errno.EPERM, reason, str(path))
 
 
