@@ -215,7 +215,8 @@ def _check_kind(path: str | Path, mode: int) -> None:
 
 def _check_root(path: NamedPath, real: str) -> None:
     if not Path(real).is_relative_to(path.root):
-        reason = f"it lies outside of `{path.root}`, which paths in files must not leave; `fairdsl --root DIR COMMAND` names another"
+        other = "`fairdsl --root DIR COMMAND` names another"
+        reason = f"it lies outside of `{path.root}`, which paths in files must not leave; {other}"
         raise PermissionError(errno.EPERM, reason, str(path))
 
 

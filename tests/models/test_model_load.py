@@ -23,7 +23,8 @@ from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domai
 from fairdsl.ir.expr import TRUE, Member, Relation, Variable
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.models import load_model, runtime
+from fairdsl.models import load_model
+from fairdsl.models.onnx_network import read_network, runtime
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.exact import exact_scores
 
@@ -68,6 +69,9 @@ def test_unknown_format(tmp_path: Path) -> None:
 def test_other_files_are_not_onnx(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(content)
     assert codes(lambda: load(str(tmp_path / "m.onnx"))) == ["E0502"]
+    (without_a_spec,) = found(lambda: read_network(str(tmp_path / "m.onnx")))
+    assert without_a_spec.primary is None
+    assert len(without_a_spec.notes) == 1, "where no line is marked the reason is a note"
 
 
 def test_damaged_files_end_in_a_diagnostic(tmp_path: Path) -> None:
