@@ -23,8 +23,8 @@ from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domai
 from fairdsl.ir.expr import TRUE, Member, Relation, Variable
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.models import load_model
-from fairdsl.models.onnx_network import read_network, runtime
+from fairdsl.models import load_model, runtime
+from fairdsl.models.onnx_network import read_network
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.exact import exact_scores
 
