@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from math import exp, lgamma, log
 
 import pytest
@@ -23,6 +25,7 @@ from tests.agreement.engines import KEPT, SECONDS, answer_of_kept, ask
 from tests.agreement.test_planted_faults import flip_a_strictness
 from tests.agreement.through_files import ThroughFiles
 from tests.drawing import examples
+from tests.modules import PACKAGE, files, tree_of
 from tests.solvers import InProcess
 
 
@@ -93,6 +96,24 @@ def test_whoever_is_registered_is_held() -> None:
     assert {name for kind in KINDS for name in kind.written} == set(FORMATS)
     wanted = [least for kind in KINDS for least in (*kind.answered.values(), *kind.written.values())]
     assert all(least.accepted * least.decided > 0 for least in wanted)
+
+
+def test_every_engine_is_registered() -> None:
+    """By their text, for a module that nobody registers is imported by nobody."""
+    asked = ["self", *list(signature(Procedure.answer).parameters)[1:]]
+    engines = {
+        each.name
+        for file in files()
+        if file.is_relative_to(PACKAGE / "backends")
+        for each in tree_of(file).body
+        if isinstance(each, ast.ClassDef)
+        for method in each.body
+        if isinstance(method, ast.FunctionDef) and method.name == "answer"
+        if [argument.arg for argument in method.args.args] == asked
+    } - {Procedure.__name__}
+    missing = engines - {line.made_by for line in BACKENDS.values()}
+    assert len(engines) >= 9
+    assert not missing, f"fairdsl/plan/registry.py has no line for {missing}"
 
 
 @pytest.mark.slow
