@@ -94,7 +94,6 @@ class Sum:
 
     side: int
     same: bool
-    bounds: Known
 
 
 class Forest:
@@ -170,7 +169,7 @@ class Forest:
                 under, over = under + tree.low, over + tree.high
             found.append(side_of(low + under, high + over, zero_is_low=self.zero_is_low))
         side = found[0] if len(set(found)) == 1 else MAYBE
-        return Sum(side, side != MAYBE or not moved, known)
+        return Sum(side, side != MAYBE or not moved)
 
     def cells(self, known: Known, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
         """Positions that stand for all, each with the measure of those who are alike."""

@@ -12,7 +12,7 @@ from fairdsl_verify import reject
 from fairdsl_verify.masses import Law
 from fairdsl_verify.question import Condition, Model, exact, items, keys, whole
 
-FORMAT = "fairdsl.rates/1"
+FORMAT = "fairdsl.rates/2"
 #: What is made of the rates of groups, and what several strata come to, of which the worst decides.
 COMPARES = {
     "gap": "greatest",

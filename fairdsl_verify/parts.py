@@ -27,7 +27,7 @@ class Parts:
         self._checker, self._lines = checker_of(question_of(data), Graph(content)), lines
         self.somebody = self._checker.compares(self._checker.question.compared)
         _, self._parents = cover(self._checker, lines)
-        leaves = [number for number, line in enumerate(lines) if line[:1] not in ("S", "B")]
+        leaves = [number for number, line in enumerate(lines) if line[:1] != "S"]
         self._leaves = [leaves[at : at + LEAVES] for at in range(0, len(leaves), LEAVES)]
         self.count = len(self._leaves)
         self.digest = sha256(json.dumps([data, lines]).encode()).hexdigest()

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from fairdsl_verify import reject
 
-FORMAT = "fairdsl.proof/1"
+FORMAT = "fairdsl.proof/2"
 #: The checker's own limits: more is rejected, not attempted.
 MOST_ASSIGNMENTS, MOST_EVALUATED = 4096, 4096
 #: Three-valued truth of a condition on a box.
@@ -89,31 +89,29 @@ class Attribute:
 
     def __init__(self, data: Any) -> None:
         kind = data.get("type") if type(data) is dict else None
-        self.values: list[Fraction] | None = None
-        if kind == "values":
-            found = keys(data, ("name", "type", "values", "labels"), "an attribute")
-            if any(type(label) is not str for label in items(found["labels"], "`labels`")):
-                reject("a label is not text")
-            self.values = [exact(value, "a value") for value in items(found["values"], "`values`")]
-            if len(set(self.values)) != len(self.values):
-                reject("an attribute has a value twice")
-            self.start, self.step, self.size = Fraction(0), Fraction(0), len(self.values)
-        elif kind in ("integer", "real"):
-            found = keys(data, ("name", "type", "low", "high"), "an attribute")
-            self.start, high = exact(found["low"], "`low`"), exact(found["high"], "`high`")
-            if kind == "integer":
-                if self.start.denominator != 1 or high.denominator != 1:
-                    reject("the ends of an integer attribute are not whole")
-                self.step, self.size = Fraction(1), int(high - self.start) + 1
-            else:
-                self.step, self.size = (high - self.start) / CELLS, CELLS + 1
-                if self.step <= 0:
-                    reject("a real attribute has no values, or one")
-        else:
+        if kind not in ("values", "integer", "real"):
             reject("an attribute is of no known type")
-        if self.size < 1:
-            reject("an attribute has no values")
-        self.real, self.name, self.data = kind == "real", found["name"], found
+        ends = ("values", "labels") if kind == "values" else ("low", "high")
+        self.data = keys(data, ("name", "type", *ends), "an attribute")
+        self.real, self.name = kind == "real", self.data["name"]
+        self.values: list[Fraction] | None = None
+        self.start, self.step = Fraction(0), Fraction(1)
+        if kind == "values":
+            self.values = [exact(value, "a value") for value in items(self.data["values"], "`values`")]
+            labels, self.size = items(self.data["labels"], "`labels`"), len(self.values)
+            if any(type(label) is not str for label in labels) or len(labels) != self.size:
+                reject("a label is not text, or there are not as many as values")
+            if len(set(self.values)) != self.size:
+                reject("an attribute has a value twice")
+        else:
+            self.start, high = exact(self.data["low"], "`low`"), exact(self.data["high"], "`high`")
+            if self.real:
+                self.step = (high - self.start) / CELLS
+            elif self.start.denominator != 1 or high.denominator != 1:
+                reject("the ends of an integer attribute are not whole")
+            self.size = CELLS + 1 if self.real else int(high - self.start) + 1
+        if self.size < 1 or self.step <= 0:
+            reject("an attribute has no values, or a real one of them")
         if type(self.name) is not str or not self.name.isidentifier():
             reject("an attribute's name is not one word")
 
@@ -125,6 +123,12 @@ class Attribute:
         """The value at a position."""
         return self.start + self.step * position if self.values is None else self.values[position]
 
+    def position(self, value: Fraction) -> Fraction:
+        """Where a value stands; of one that the attribute does not have -1, or no whole number."""
+        if self.values is None:
+            return (value - self.start) / self.step
+        return Fraction(self.values.index(value) if value in self.values else -1)
+
     def range(self, ends: tuple[int, int]) -> tuple[Fraction, Fraction]:
         """The least and the greatest value there."""
         if self.values is None:
@@ -135,12 +139,8 @@ class Attribute:
     def words(self) -> str:
         """As it is printed."""
         if self.values is None:
-            kind = "real" if self.real else "integer"
-            return f"{self.name} : {kind} {self.data['low']} .. {self.data['high']}"
-        labels = self.data["labels"]
-        if len(labels) != len(self.values):
-            reject("there are not as many labels as values")
-        pairs = sorted(zip(self.values, labels, strict=True))
+            return f"{self.name} : {self.data['type']} {self.data['low']} .. {self.data['high']}"
+        pairs = sorted(zip(self.values, self.data["labels"], strict=True))
         return f"{self.name} : {{ {', '.join(f'{label!r} = {value}' for value, label in pairs)} }}"
 
 
@@ -163,7 +163,10 @@ class Condition:
             self.constant = exact(parts[2], "a constant")
         elif self.op == "in" and len(parts) == 3:
             self.place = place_of([parts[1], None], attributes)
+            attribute = attributes[self.place]
             self.values = {exact(value, "a value") for value in items(parts[2], "the values")}
+            found = map(attribute.position, self.values)
+            self.positions = [at for at in found if attribute.real or at.denominator == 1]
         else:
             reject("a condition is of no known kind")
         self.attributes = attributes
@@ -186,18 +189,9 @@ class Condition:
         return _compared(str(self.op), low, high)
 
     def _member(self, ends: tuple[int, int]) -> int:
-        attribute = self.attributes[self.place]
-        if attribute.real:
-            low, high = attribute.range(ends)
-            return MAYBE if any(low <= value <= high for value in self.values) else NO
-        inside = 0
-        for value in self.values:
-            if attribute.values is not None:
-                inside += value in attribute.values[ends[0] : ends[1] + 1]
-            else:
-                position = (value - attribute.start) / attribute.step
-                inside += position.denominator == 1 and ends[0] <= position <= ends[1]
-        return NO if not inside else YES if inside == attribute.measure(ends) else MAYBE
+        inside = sum(ends[0] <= at <= ends[1] for at in self.positions)
+        whole = not self.attributes[self.place].real and inside == ends[1] - ends[0] + 1
+        return NO if not inside else YES if whole else MAYBE
 
     def words(self) -> str:
         """As it is printed."""
@@ -243,24 +237,27 @@ class Column:
     """A column of the model's input: a constant, and what attributes add to it, by a factor or position by position."""
 
     def __init__(self, data: Any, attributes: Sequence[Attribute]) -> None:
-        self.data = keys(data, ("constant", "terms", "tables"), "a column")
+        self.data = keys(data, ("constant", "terms"), "a column")
         self.constant = exact(self.data["constant"], "a column's constant")
         self.factors: dict[int, Fraction] = {}
         self.tables: dict[int, list[Fraction]] = {}
-        for item in items(self.data["tables"], "`tables`"):
-            place = place_of(items(item, "a table"), attributes)
-            entries = [exact(entry, "an entry") for entry in items(item[1], "a table")]
-            if attributes[place].real or len(entries) != attributes[place].size or place in self.tables:
-                reject("a column has two tables of one attribute, or one without an entry for each value")
-            self.tables[place] = entries
         for item in items(self.data["terms"], "`terms`"):
-            place, factor = place_of(items(item, "a term"), attributes), exact(item[1], "a factor")
-            attribute = attributes[place]
-            if attribute.values is None and place not in self.tables:
-                self.factors[place] = self.factors.get(place, Fraction(0)) + factor
-            else:
-                before = self.tables.get(place, [Fraction(0)] * attribute.size)
-                self.tables[place] = [have + factor * attribute.value(at) for at, have in enumerate(before)]
+            place = place_of(items(item, "a term"), attributes)
+            listed, attribute = type(item[1]) is list, attributes[place]
+            if place in (*self.factors, *self.tables) or (attribute.real and listed):
+                reject("a column has two terms of one attribute, or a table of a real one")
+            if not listed and attribute.values is None:
+                self.factors[place] = exact(item[1], "a factor")
+                continue
+            self.tables[place] = [exact(entry, "an entry") for entry in items(item[1], "what a category adds")]
+            if len(self.tables[place]) != attribute.size:
+                reject("a column has a table without an entry for each value")
+
+    def adds(self, attribute: Attribute, place: int, position: int) -> Fraction:
+        """What an attribute adds at a position."""
+        if place in self.tables:
+            return self.tables[place][position]
+        return self.factors[place] * attribute.value(position) if place in self.factors else Fraction(0)
 
 
 class Model:
@@ -313,10 +310,13 @@ class Model:
     def columns(self) -> Iterator[str]:
         """What the model reads, as it is printed."""
         for number, column in enumerate(self.reads):
-            terms = [f"{term[1]} {self.attributes[term[0]].name}" for term in column.data["terms"]]
-            tables = [f"table of {self.attributes[place].name} {entries}" for place, entries in column.data["tables"]]
-            parts = [*terms, *tables, *([str(column.constant)] if column.constant else [])]
-            yield f"reads {number:<4} {' + '.join(parts) or '0'}"
+            terms = [
+                f"table of {self.attributes[place].name} {added}"
+                if type(added) is list
+                else f"{added} {self.attributes[place].name}"
+                for place, added in column.data["terms"]
+            ]
+            yield f"reads {number:<4} {' + '.join([*terms, str(column.constant)])}"
 
 
 class Question(Model):

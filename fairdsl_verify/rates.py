@@ -43,8 +43,8 @@ def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
             constant, trees = forest.start
             above = formulas.sum({}, constant, trees, zero=not forest.zero_is_low)
             return above if forest.upward else formulas.joined("not", [above])
-        network = network_of(graph)
-        if network.above:
+        network = network_of(graph, len(question.reads))
+        if len(network.layers) > 1:
             reject("the model has hidden units: this format has no proofs of their rates")
     else:
         width = len(question.reads)
@@ -63,7 +63,7 @@ def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
 
 
 def _affine(weights: list[Fraction], bias: Fraction) -> Network:
-    return Network(Affine([weights], [bias]), [], sigmoid=False)
+    return Network([Affine([weights], [bias])], sigmoid=False)
 
 
 def linear_of(content: bytes) -> Network:

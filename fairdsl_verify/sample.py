@@ -23,7 +23,7 @@ def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
             reject("the tree goes on after its last leaf, or is too deep")
         (box, parent), words = waiting.pop(), line.split(" ")
         parents.append(parent)
-        if words[0] in ("S", "B"):
+        if words[0] == "S":
             waiting += [(half, number) for half in reversed(checker.cut(box, *place_of(words)))]
             masses.append(0)
         else:

@@ -15,6 +15,7 @@ from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Question, digits
+from fairdsl_verify.strip import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16
@@ -22,7 +23,7 @@ MOST_WAITING = 1 << 16
 
 @dataclass
 class Node:
-    """A box of units, which assignments of what differs are admitted there, and bounds that hold on it."""
+    """A box of units, which assignments of what differs are admitted there, and what the box has left of trees."""
 
     box: Box
     admitted: tuple[int, ...]
@@ -64,8 +65,11 @@ class Checker:
 
     def __init__(self, question: Question, graph: Graph) -> None:
         self.question, self.shared, self.assignments = question, question.shared, question.assignments
-        trees = any(node.domain == "ai.onnx.ml" for node in graph.nodes)
-        self.net: Integers | Forest = Forest(question, graph) if trees else Integers(question, network_of(graph))
+        self.net: Integers | Forest
+        if any(node.domain == "ai.onnx.ml" for node in graph.nodes):
+            self.net = Forest(question, graph)
+        else:
+            self.net = Integers(question, network_of(graph, len(question.reads)))
 
     def root(self) -> Node:
         """The whole domain."""
@@ -111,10 +115,10 @@ class Checker:
         first, second = ((*box[:place], ends, *box[place + 1 :]) for ends in ((low, at), (at + (not real), high)))
         return first, second
 
-    def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
-        """The node cut in two, each half with the bounds that hold there."""
+    def halves(self, node: Node, place: int, at: int) -> tuple[Node, Node]:
+        """The node cut in two."""
         first, second = (
-            self.node(box, node.admitted, self.net.narrowed(known, place, self.around(box)[place]))
+            self.node(box, node.admitted, self.net.narrowed(node.known, place, self.around(box)[place]))
             for box in self.cut(node.box, place, at)
         )
         return first, second
@@ -153,18 +157,15 @@ class Checker:
         """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
         if not two:
             return False
-        attributes = self.question.attributes
-        wrong = "the two who are said to be compared are not"
-        if len(two) != 2 or any(len(one) != len(attributes) for one in two):
-            reject(wrong)
-        if not all(0 <= at < each.size for one in two for at, each in zip(one, attributes, strict=True)):
+        wrong, sizes = "the two who are said to be compared are not", [each.size for each in self.question.attributes]
+        if len(two) != 2 or any(len(one) != len(sizes) or not all(map(within, one, sizes)) for one in two):
             reject(wrong)
         different = {place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other}
-        points = [[(at, at) for at in one] for one in two]
-        admitted = all(min(self.question.where.truth(p), self.question.target.truth(p)) == YES for p in points)
         counted = different & set(self.question.differ)
-        admitted &= self.related(two, different - counted)
-        if not admitted or not counted or (self.question.each and len(counted) < len(self.question.differ)):
+        asked = all(self.asked(tuple((at, at) for at in one)) == YES for one in two)
+        if not asked or not counted or (self.question.each and len(counted) < len(self.question.differ)):
+            reject(wrong)
+        if not self.related(two, different - counted):
             reject(wrong)
         return True
 
@@ -184,9 +185,6 @@ class Checker:
         sure = [number for number in possible if node.admitted[number] == YES]
         if kind == "?" and len(claim) == 1:
             totals.open += mass
-        elif kind == "N" and len(claim) == 1:
-            if possible:
-                reject("a leaf is called empty, and somebody may be asked about there")
         elif kind == "V" and len(claim) == 1:
             if any(len(component) > 1 for component in self.components(possible)):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
@@ -195,10 +193,14 @@ class Checker:
                 reject("a leaf is called one of one decision, and the bounds do not say so")
             self._fair(totals, mass, sure=self.paired(sure))
             totals.somebody |= self.paired(sure)
+        elif kind == "~" and len(claim) == 1:
+            if possible != sure or not self.paired(sure):
+                reject("a leaf is counted, and it is not known who is compared there")
+            crossed = self.crossed(node, mass)
+            totals.fair, totals.open, totals.somebody = totals.fair + mass - crossed, totals.open + crossed, True
         elif kind == "U" and len(claim) == 3:
             self.unfair(node, claim, sure)
-            totals.unfair += mass
-            totals.somebody = True
+            totals.unfair, totals.somebody = totals.unfair + mass, True
         elif kind == "E" and len(claim) == 1:
             self.evaluated(node, possible, totals)
         else:
@@ -208,6 +210,13 @@ class Checker:
         """``sure``: it is known that two are compared in each of the units."""
         totals.fair += mass if sure else 0
         totals.unsure += 0 if sure else mass
+
+    def crossed(self, node: Node, mass: int) -> int:
+        """At most in so many units of a box the decision may change, of those that there are."""
+        found = self.bounded(node)
+        if not isinstance(found, Pass) or not isinstance(self.net, Integers):
+            reject("a leaf of trees is counted")
+        return min(mass, crossed(self.net, found, mass))
 
     def unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
         """Two who are compared in each unit are decided differently."""
@@ -248,9 +257,8 @@ class Checker:
 
 
 def split(checker: Checker, node: Node, words: Sequence[str]) -> tuple[Node, Node]:
-    """The two halves that a line ``S`` or ``B`` makes of a node."""
-    known = checker.bounded(node).bounds if words[0] == "B" and any(node.admitted) else node.known
-    return checker.halves(node, *place_of(words), known)
+    """The two halves that a line ``S`` makes of a node."""
+    return checker.halves(node, *place_of(words))
 
 
 def place_of(words: Sequence[str]) -> tuple[int, int]:
@@ -267,13 +275,18 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
         if not 0 < len(waiting) <= MOST_WAITING:
             reject("the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
-        if words[0] in ("S", "B"):
+        if words[0] == "S":
             waiting += reversed(split(checker, node, words))
         else:
             checker.leaf(node, words, totals)
     if waiting:
         reject("the tree ends before its leaves cover the domain")
     return totals
+
+
+def within(position: int, size: int) -> bool:
+    """Whether an attribute has the position."""
+    return 0 <= position < size
 
 
 def verdict_of(totals: Totals, *, loose: bool = False) -> str:

@@ -180,8 +180,8 @@ def _linear(model: Model, path: str, content: bytes, columns: Sequence[Attribute
         forms = [Form.of(AttributeInput(at[name])) for name in names if name in at]
     else:
         forms = [Form.of(AttributeInput(place)) for place in range(len(columns))]
-    network = linear_of(content).first
-    (weights,), (bias,) = network.weight, network.bias
+    (layer,) = linear_of(content).layers
+    (weights,), (bias,) = layer.weight, layer.bias
     score = Form(constant=bias)
     for form, weight in zip(forms, weights, strict=False):
         score += form.scaled(weight)

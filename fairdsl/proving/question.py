@@ -124,11 +124,11 @@ def reads_of(deployed: Deployed, attributes: Sequence[Attribute]) -> list[dict[s
 
 def column_of(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
     """One column; raises Unproved."""
-    terms: list[list[Any]] = []
+    factors: dict[int, Fraction] = {}
     tables: dict[int, list[Fraction]] = {}
     for item, factor in form.terms:
         if isinstance(item, AttributeInput):
-            terms.append([item.attribute, number_of(factor)])
+            factors[item.attribute] = factors.get(item.attribute, Fraction(0)) + factor
             continue
         places = {variable.attribute for variable in variables(item.predicate)}
         if len(places) != 1:
@@ -139,8 +139,16 @@ def column_of(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
         for position, value in enumerate(values):
             if holds(item.predicate, lambda _, value=value: value):  # type: ignore[misc]
                 table[position] += factor
-    listed = [[place, [number_of(entry) for entry in table]] for place, table in sorted(tables.items())]
-    return {"constant": number_of(form.constant), "terms": terms, "tables": listed}
+    terms: list[list[Any]] = []
+    for place in sorted({*factors, *tables}):
+        listed = isinstance(attributes[place].type, Category | Boolean)
+        if not listed and place not in tables:
+            terms.append([place, number_of(factors[place])])
+            continue
+        values, by = _values(attributes[place]), factors.get(place, Fraction(0))
+        table = tables.get(place, [Fraction(0)] * len(values))
+        terms.append([place, [number_of(entry + by * value) for entry, value in zip(table, values, strict=True)]])
+    return {"constant": number_of(form.constant), "terms": terms}
 
 
 def _values(attribute: Attribute) -> list[Fraction]:

@@ -37,11 +37,11 @@ PEOPLE: list[dict[str, Any]] = [
 def question(**changes: Any) -> dict[str, Any]:
     """A closed question that says the demand holds, with some keys changed."""
     said: dict[str, Any] = {
-        "format": "fairdsl.proof/1",
+        "format": "fairdsl.proof/2",
         "property": "p",
         "model": "",
         "attributes": PEOPLE,
-        "reads": [{"constant": 0, "terms": [[place, 1]], "tables": []} for place in (0, 1)],
+        "reads": [{"constant": 0, "terms": [[place, each]]} for place, each in enumerate((1, [0, 1]))],
         "decides": {"of": "score", "relation": ">", "threshold": "-1/2"},
         "differ": [1],
         "mode": "any",
@@ -105,7 +105,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
 
     sizes = [2, *(rng.randint(1, 2) for _ in range(rng.randint(0, 3))), 1]
     layers = [Affine([drawn(below) for _ in range(width)], drawn(width)) for below, width in pairwise(sizes)]
-    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers[0], layers[1:], sigmoid=False))
+    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers, sigmoid=False))
     found = []
     for point in ((0, 0), (0, 1), (1, 0), (1, 1)):
         values, whole = [Fraction(each) for each in point], net.adds(net.origin, enumerate(point))
@@ -140,7 +140,7 @@ def test_one_column_that_is_spread_over_two_is_not_two(tmp_path: Path) -> None:
     nodes = [helper.make_node("Add", ["x", "c"], ["z"]), helper.make_node("Gemm", ["z", "w"], ["y"], transB=1)]
     tensors = {"c": [[0, 0]], "w": [[1, 0]]}
     assert tried(tmp_path, chain_file(nodes, tensors), question(), "=").follows
-    with pytest.raises(RejectedError, match="another shape"):
+    with pytest.raises(RejectedError, match="reads 1 columns"):
         tried(tmp_path, chain_file(nodes, tensors, width=1), question(), "=")
 
 
@@ -213,7 +213,8 @@ def test_a_key_that_stands_there_twice_is_rejected(tmp_path: Path) -> None:
         (["S 0 -1", "=", "="], "not a number"),
         (["S 0 \u0660", "=", "="], "cannot be read"),
         (["S 0 00000000000000", "=", "="], "not a number"),
-        (["N"], "called empty"),
+        (["N"], "not a claim"),
+        (["B 0 0", "=", "="], "not a claim"),
         (["V"], "somebody may be"),
         (["U 0 1"], "do not say so"),
         (["U 0 0"], "do not say so"),

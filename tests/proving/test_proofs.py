@@ -97,13 +97,13 @@ def test_parts_come_to_the_whole(
         assert command.main([str(one), *given_]) == 0
         assert capsys.readouterr().out == printed
         kept.write_text("".join(lines[1:]))
-        other = gzip.decompress(one.read_bytes()).replace(b"\nE\n", b"\nN\n", 1)
+        other = gzip.decompress(one.read_bytes()).replace(b"\nE\n", b"\nV\n", 1)
         (tmp_path / "t.proof").write_bytes(gzip.compress(other))
         assert command.main([str(tmp_path / "t.proof"), *given_]) == 1
         assert "another proof" in capsys.readouterr().out
         kept.unlink()
         assert command.main([str(tmp_path / "t.proof"), *given_]) == 1
-        assert "called empty" in capsys.readouterr().out
+        assert "somebody may be" in capsys.readouterr().out
     assert command.main([str(one), "--model", str(folder / "m.onnx")]) == 0
     assert capsys.readouterr().out == printed
     with pytest.raises(SystemExit):
@@ -140,13 +140,13 @@ def test_what_is_wrong_is_found_as_often_as_its_mass_says(
     assert sum(whole) == checker.mass(checker.root())
     at = max((place for place, line in enumerate(lines) if line[0] in "=E"), key=masses.__getitem__)
     part, tries, rejected = masses[at] / claimed, 80, 0
-    text = "\n".join([header, *lines[:at], "N", *lines[at + 1 :]]) + "\n"
+    text = "\n".join([header, *lines[:at], "V", *lines[at + 1 :]]) + "\n"
     (tmp_path / "t.proof").write_bytes(gzip.compress(text.encode()))
     for seed in range(tries):
         try:
             assert check(tmp_path / "t.proof", folder / "m.onnx", sample=(4, seed)).sampled
         except RejectedError as error:
-            rejected += "called empty" in str(error)
+            rejected += "somebody may be" in str(error)
     likely = 1 - (1 - part) ** 4
     assert abs(rejected / tries - likely) <= 4 * (likely * (1 - likely) / tries) ** 0.5 + 0.01, (rejected, likely)
     assert rejected > 0
@@ -324,13 +324,13 @@ LINES, LOOK = networks._lines, networks._Looking.look
 
 
 def turned(looking: networks._Looking, boxes: list[Any]) -> networks._Look:
-    low, high, influence = LOOK(looking, boxes)
-    return networks._Look(-high, -low, influence)
+    low, high, influence, crossed = LOOK(looking, boxes)
+    return networks._Look(-high, -low, influence, crossed)
 
 
 def nothing(looking: networks._Looking, boxes: list[Any]) -> networks._Look:
-    low, high, influence = LOOK(looking, boxes)
-    return networks._Look(low * 0 + len(boxes) % 2, high * 0 + 1, influence)
+    low, high, influence, crossed = LOOK(looking, boxes)
+    return networks._Look(low * 0 + len(boxes) % 2, high * 0 + 1, influence, crossed)
 
 
 def test_of_everybody_many_boxes_are_looked_at_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

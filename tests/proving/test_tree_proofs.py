@@ -184,10 +184,10 @@ def test_tampering_a_thousand_times(tmp_path: Path, kind: str) -> None:
 
 
 def question(of: str = "label", threshold: Any = 1) -> dict[str, Any]:
-    read = [{"constant": 0, "terms": [[place, 1]], "tables": []} for place in range(3)]
+    read = [{"constant": 0, "terms": [[place, 1]]} for place in range(3)]
     relation = "=" if of == "label" else ">"
     return {
-        "format": "fairdsl.proof/1",
+        "format": "fairdsl.proof/2",
         "property": "p",
         "model": "",
         "attributes": [{"name": f"x{i}", "type": "integer", "low": 0, "high": 3} for i in range(3)],
