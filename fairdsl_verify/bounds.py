@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Network
-from fairdsl_verify.question import MAYBE, MOST_EVALUATED, Box, Model, integral, side_of
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, Box, Model, decided, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -64,6 +64,8 @@ class Integers:
             self.columns.append(list(zip(*self.weights[-1], strict=True)))
             scale *= factor
             self.biases.append(_whole(bias, scale))
+        #: What a score of 1 is here, and how far from the threshold one has to be to count.
+        self.scale, self.margin = scale, 0
         self.question, nothing = question, [0] * len(self.origin)
         #: What is known of the whole domain: of networks nothing is kept from box to box.
         self.start = None
@@ -83,7 +85,7 @@ class Integers:
         for rows, biases in zip(self.weights, self.biases, strict=True):
             below = [value if value > 0 else 0 for value in values]
             values = [sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)]
-        return values[0] > 0 or (values[0] == 0 and not self.zero_is_low)
+        return decided(values[0], self.margin, zero_is_low=self.zero_is_low)
 
     def narrowed(self, known: None, place: int, ends: tuple[int, int]) -> None:
         """What is known of a part of a box."""
@@ -167,12 +169,11 @@ class Pass:
     def start(self, below: Below) -> int:
         """The least of it without what lies in a range."""
         fixed = below.constant + sum(map(mul, below.slopes, self.fixed))
-        return fixed + min(sum(map(mul, below.slopes, move)) for move in self.moves)
+        return int(fixed + min(sum(map(mul, below.slopes, move)) for move in self.moves))
 
     def least(self, below: Below) -> int:
         """The least of it on the box."""
-        added = (min(self.adds(below, place, self.positions(place))) for place in self.ranges)
-        return sum(added, start=self.start(below))
+        return self.start(below) + sum(min(self.adds(below, place, self.positions(place))) for place in self.ranges)
 
     def _below(self, layer: int, weights: Sequence[int], constant: int) -> Below:
         """What lies below ``weights @ max(Z, 0) + constant`` of a layer, by substitution down to the first one."""
@@ -193,7 +194,7 @@ class Pass:
     def side(self) -> int:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
         low, high = self.bounds[-1]
-        return side_of(low[0], high[0], zero_is_low=self._net.zero_is_low)
+        return side_of(low[0] - self._net.margin, high[0] + self._net.margin, zero_is_low=self._net.zero_is_low)
 
     @property
     def same(self) -> bool:

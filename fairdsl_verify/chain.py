@@ -17,6 +17,8 @@ class Affine:
 
     weight: list[list[Fraction]]
     bias: list[Fraction]
+    #: What a sum is multiplied by once it is summed up, if that is more than 1.
+    factor: Fraction = Fraction(1)
 
     def times(self, values: Sequence[Fraction]) -> list[Fraction]:
         """What the rows make of values, without the bias."""
@@ -46,6 +48,8 @@ class Network:
 
     layers: list[Affine]
     sigmoid: bool
+    #: The file's own nodes, with None for ReLU.
+    nodes: list[Affine | None]
 
 
 def network_of(graph: Graph, columns: int) -> Network:
@@ -55,6 +59,7 @@ def network_of(graph: Graph, columns: int) -> Network:
     if graph.width not in (0, columns):
         reject(f"the file reads {graph.width} columns, the question fills {columns}")
     layers, name, constants, sigmoid = [identity(columns)], graph.input, graph.constants, False
+    nodes: list[Affine | None] = []
     for node in graph.nodes:
         if len(node.outputs) != 1 or node.domain != "ai.onnx":
             reject(f"`{node.op}` is of another domain than ONNX's own, or makes several tensors")
@@ -66,15 +71,18 @@ def network_of(graph: Graph, columns: int) -> Network:
             reject(f"`{node.op}` reads another tensor than the one before it: this program follows chains only")
         if node.op == "Relu":
             layers.append(identity(len(layers[-1].weight)))
+            nodes.append(None)
         elif node.op == "Sigmoid":
             sigmoid = True
         elif node.op != "Identity" and not (node.op == "Flatten" and node.integer("axis", 1) == 1):
-            layers[-1] = layers[-1].then(step_of(node, constants, name, len(layers[-1].weight)))
+            step = step_of(node, constants, name, len(layers[-1].weight))
+            layers[-1] = layers[-1].then(step)
+            nodes.append(step)
         node.all_seen()
         name = node.outputs[0]
     if name != graph.outputs[0] or len(layers[-1].weight) != 1:
         reject("the model does not end in one score")
-    return Network(layers, sigmoid)
+    return Network(layers, sigmoid, nodes)
 
 
 def step_of(node: Node, constants: dict[str, Tensor], name: str, width: int) -> Affine:
@@ -115,7 +123,7 @@ def _product(node: Node, tensors: list[Tensor], name: str, width: int) -> Affine
     if not weight or len(weight[0]) != width:
         reject(f"`{node.op}` has a matrix of another width than what it multiplies")
     bias = _spread(tensors[1], len(weight)) if len(tensors) > 1 else [Fraction(0)] * len(weight)
-    return Affine(weight, [beta * entry for entry in bias])
+    return Affine(weight, [beta * entry for entry in bias], max(abs(alpha), abs(beta), Fraction(1)))
 
 
 def _spread(tensor: Tensor, width: int) -> list[Fraction]:

@@ -136,40 +136,30 @@ class Attribute:
         values = self.values[ends[0] : ends[1] + 1]
         return min(values), max(values)
 
-    def words(self) -> str:
-        """As it is printed."""
-        if self.values is None:
-            return f"{self.name} : {self.data['type']} {self.data['low']} .. {self.data['high']}"
-        pairs = sorted(zip(self.values, self.data["labels"], strict=True))
-        return f"{self.name} : {{ {', '.join(f'{label!r} = {value}' for value, label in pairs)} }}"
-
 
 class Condition:
     """A condition on one individual: three-valued on a box."""
 
     def __init__(self, data: Any, attributes: Sequence[Attribute], depth: int = 0) -> None:
-        parts = items(data, "a condition")
-        self.op = parts[0] if parts else None
+        self.op, *rest = items(data, "a condition") or [None]
         self.parts: list[Condition] = []
+        self.attributes = attributes
         if depth > 100:
             reject("a condition is nested too deeply")
-        if self.op in ("and", "or", "not"):
-            self.parts = [Condition(part, attributes, depth + 1) for part in parts[1:]]
-            if self.op == "not" and len(self.parts) != 1:
-                reject("`not` is of one condition")
-        elif self.op in ("<", "<=", "=", "!=", ">", ">=") and len(parts) == 3:
-            terms = [items(term, "a term") for term in items(parts[1], "the terms")]
+        if self.op in ("and", "or"):
+            self.parts = [Condition(part, attributes, depth + 1) for part in rest]
+        elif self.op in ("<", "<=") and len(rest) == 2:
+            terms = [items(term, "a term") for term in items(rest[0], "the terms")]
             self.terms = [(place_of(term, attributes), exact(term[-1], "a factor")) for term in terms]
-            self.constant = exact(parts[2], "a constant")
-        elif self.op == "in" and len(parts) == 3:
-            self.place = place_of([parts[1], None], attributes)
+            self.constant = exact(rest[1], "a constant")
+        elif self.op == "in" and len(rest) == 2:
+            self.place = place_of(rest, attributes)
             attribute = attributes[self.place]
-            self.values = {exact(value, "a value") for value in items(parts[2], "the values")}
+            self.values = {exact(value, "a value") for value in items(rest[1], "the values")}
             found = map(attribute.position, self.values)
             self.positions = [at for at in found if attribute.real or at.denominator == 1]
         else:
             reject("a condition is of no known kind")
-        self.attributes = attributes
 
     def truth(self, box: Sequence[tuple[int, int]]) -> int:
         """Whether it holds for all (YES), for none (NO), or possibly for some individuals of the box."""
@@ -177,53 +167,35 @@ class Condition:
             return min((part.truth(box) for part in self.parts), default=YES)
         if self.op == "or":
             return max((part.truth(box) for part in self.parts), default=NO)
-        if self.op == "not":
-            return YES - self.parts[0].truth(box)
         if self.op == "in":
-            return self._member(box[self.place])
+            first, last = box[self.place]
+            inside = sum(first <= at <= last for at in self.positions)
+            everybody = not self.attributes[self.place].real and inside == last - first + 1
+            return NO if not inside else YES if everybody else MAYBE
         low = high = self.constant
         for place, factor in self.terms:
             ends = self.attributes[place].range(box[place])
             low += factor * ends[factor < 0]
             high += factor * ends[factor > 0]
-        return _compared(str(self.op), low, high)
-
-    def _member(self, ends: tuple[int, int]) -> int:
-        inside = sum(ends[0] <= at <= ends[1] for at in self.positions)
-        whole = not self.attributes[self.place].real and inside == ends[1] - ends[0] + 1
-        return NO if not inside else YES if whole else MAYBE
-
-    def words(self) -> str:
-        """As it is printed."""
-        if self.op in ("and", "or"):
-            empty = "everybody" if self.op == "and" else "nobody"
-            return f" {self.op} ".join(f"({part.words()})" for part in self.parts) or empty
-        if self.op == "not":
-            return f"not ({self.parts[0].words()})"
-        if self.op == "in":
-            return f"{self.attributes[self.place].name} in {{{', '.join(map(str, sorted(self.values)))}}}"
-        terms = [f"{factor} {self.attributes[place].name}" for place, factor in self.terms]
-        return f"{' + '.join([*terms, str(self.constant)])} {self.op} 0"
+        if self.op == "<":
+            return YES if high < 0 else NO if low >= 0 else MAYBE
+        return YES if high <= 0 else NO if low > 0 else MAYBE
 
 
 def place_of(term: list[Any], attributes: Sequence[Attribute]) -> int:
-    """Which attribute a pair begins with."""
-    place = whole(term[0] if len(term) == 2 else None, "the place of an attribute")
-    if not 0 <= place < len(attributes):
-        reject("a condition is about an attribute that there is not")
-    return place
+    """Which attribute a pair begins with, by its name."""
+    names = [attribute.name for attribute in attributes]
+    if len(term) != 2 or type(term[0]) is not str or term[0] not in names:
+        reject("something is said of an attribute that there is not")
+    return names.index(term[0])
 
 
-def _compared(op: str, low: Fraction, high: Fraction) -> int:
-    """Whether ``x op 0`` for x anywhere in [low, high]: both ends are reached, what lies between may not be."""
-    if op in ("=", "!="):
-        same = YES if low == high == 0 else NO if low > 0 or high < 0 else MAYBE
-        return same if op == "=" else YES - same
-    if op in (">", ">="):
-        low, high, op = -high, -low, {">": "<", ">=": "<="}[op]
-    if op == "<":
-        return YES if high < 0 else NO if low >= 0 else MAYBE
-    return YES if high <= 0 else NO if low > 0 else MAYBE
+def places_of(names: Any, attributes: Sequence[Attribute]) -> list[int]:
+    """Which attributes are listed, each once."""
+    places = [place_of([name, None], attributes) for name in items(names, "attributes")]
+    if len(set(places)) != len(places):
+        reject("an attribute is listed twice")
+    return places
 
 
 def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
@@ -231,6 +203,14 @@ def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
     if low > 0 or (low == 0 and not zero_is_low):
         return YES
     return NO if high < 0 or (high == 0 and zero_is_low) else MAYBE
+
+
+def decided(score: int, margin: int, *, zero_is_low: bool) -> bool:
+    """Whether a score less its threshold is above; rejected where it may be off so far that this is not known."""
+    side = side_of(score - margin, score + margin, zero_is_low=zero_is_low)
+    if side == MAYBE:
+        reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
+    return side == YES
 
 
 class Column:
@@ -274,13 +254,13 @@ class Model:
         self._decides(keys(found["decides"], ("of", "relation", "threshold"), "`decides`"))
         self.reads = [Column(item, self.attributes) for item in items(found["reads"], "`reads`")]
         self.property, self.sha256 = str(found["property"]), str(found["model"])
-        about = {key: found[key] for key in found if key != "claims"}
-        self.digest = hashlib.sha256(json.dumps(about, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        self.said = {key: found[key] for key in found if key != "claims"}
+        said = json.dumps(self.said, sort_keys=True, separators=(",", ":"))
+        self.digest = hashlib.sha256(said.encode()).hexdigest()
 
     def _decides(self, decides: dict[str, Any]) -> None:
-        self.of, self.relation = decides["of"], decides["relation"]
         #: What a score or a probability is compared with, or the label, a whole number or text, that is asked for.
-        self.threshold = decides["threshold"]
+        self.of, self.relation, self.threshold = decides["of"], decides["relation"], decides["threshold"]
         if self.of not in ("score", "probability", "label"):
             reject("`decides` is of no known kind")
         if self.relation not in (("=",) if self.of == "label" else ("<", "<=", ">", ">=")):
@@ -299,24 +279,12 @@ class Model:
             reject(f"the proof is about another model: sha256 {self.sha256}, not {', '.join(digests) or 'none'}")
         return contents[digests.index(self.sha256)]
 
-    def heading(self) -> Iterator[str]:
-        """What is printed first."""
-        yield f"property   {self.property}"
-        yield f"question   {self.digest}"
-        yield f"model      sha256 {self.sha256}"
-        for number, attribute in enumerate(self.attributes):
-            yield f"{'domain' if not number else '':10} {attribute.words()}"
-
-    def columns(self) -> Iterator[str]:
-        """What the model reads, as it is printed."""
-        for number, column in enumerate(self.reads):
-            terms = [
-                f"table of {self.attributes[place].name} {added}"
-                if type(added) is list
-                else f"{added} {self.attributes[place].name}"
-                for place, added in column.data["terms"]
-            ]
-            yield f"reads {number:<4} {' + '.join([*terms, str(column.constant)])}"
+    def words(self) -> Iterator[str]:
+        """The question as it is printed: word for word what it says, a line an item."""
+        yield f"question {self.digest}"
+        for key, value in self.said.items():
+            for each in value if type(value) is list and key in ("attributes", "reads") else [value]:
+                yield f"{key} {json.dumps(each)}"
 
 
 class Question(Model):
@@ -327,17 +295,14 @@ class Question(Model):
 
     def __init__(self, data: Any) -> None:
         known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
-        found = keys(data, (*known, "relax", "pair", "asks", "claims"), "the question")
+        found = keys(data, (*known, "relax", "pair", "asks", "arithmetic", "claims"), "the question")
         if found["format"] != FORMAT:
             reject(f"it is of the format {found['format']!r}; this program reads {FORMAT}")
         super().__init__(found)
-        count = len(self.attributes)
-        self.differ = [whole(place, "`differ`") for place in items(found["differ"], "`differ`")]
-        if len(set(self.differ)) != len(self.differ) or not all(0 <= place < count for place in self.differ):
-            reject("`differ` names an attribute twice, or one that there is not")
+        self.differ = places_of(found["differ"], self.attributes)
         if any(self.attributes[place].real for place in self.differ):
             reject("a real attribute differs: this format has no proofs of that")
-        self.shared = [place for place in range(count) if place not in self.differ]
+        self.shared = [place for place in self.shared if place not in self.differ]
         if prod(self.attributes[place].size for place in self.differ) > MOST_ASSIGNMENTS:
             reject("what differs has too many values together")
         self.assignments = list(product(*(range(self.attributes[place].size) for place in self.differ)))
@@ -350,8 +315,13 @@ class Question(Model):
         self.asks = found["asks"]
         if self.asks not in (("holds",) if self.loose else ("holds", "share")):
             reject("`asks` is neither `holds` nor `share`, or a share is asked for of a relaxed question")
-        claims = keys(found["claims"], ("certified", "falsified", "holds", "compared"), "`claims`")
-        self.certified, self.falsified = (exact(claims[key], key) for key in ("certified", "falsified"))
+        self.deployed = found["arithmetic"] == "float32"
+        if found["arithmetic"] not in ("real", "float32"):
+            reject("`arithmetic` is neither `real` nor `float32`")
+        claims = keys(found["claims"], ("certified", "falsified", "holds", "compared", "margin"), "`claims`")
+        self.certified, self.falsified, self.margin = (
+            exact(claims[k], k) for k in ("certified", "falsified", "margin")
+        )
         if type(claims["holds"]) is not bool:
             reject("`holds` is not a truth value")
         #: Whether it claims that the demand holds, and two individuals, by positions, who are compared.
@@ -360,25 +330,11 @@ class Question(Model):
             [whole(at, "a position") for at in items(one, "one")] for one in items(claims["compared"], "two")
         ]
 
-    def more(self) -> Iterator[str]:
-        """What else is said of the two who are compared."""
-        yield from ()
-
-    @property
-    def measure(self) -> str:
-        """How units are weighed."""
-        return "volume" if any(attribute.real for attribute in self.attributes) else "counting"
-
     def words(self) -> Iterator[str]:
-        """The question as it is printed."""
-        yield from self.heading()
-        yield f"where      {self.where.words()}"
-        yield f"target     {self.target.words()} (both individuals)"
-        names = ", ".join(self.attributes[place].name for place in self.differ)
-        yield f"differ in  {'each of' if self.each else 'any of'} {names}; all else is equal"
-        yield from self.more()
-        yield from self.columns()
-        granted = f"{self.of} {self.relation} {self.threshold}"
-        yield f"decides    {granted}; the demand: two who are compared are on one side of it"
-        yield f"measure    {self.measure}, of units: all who agree in what does not differ are one"
-        yield "arithmetic real, on the numbers that the model's file stores"
+        """The question as it is printed, and what it means."""
+        yield from super().words()
+        real = any(attribute.real for attribute in self.attributes)
+        yield f"meaning two who meet `where` and `target` and differ in {'each' if self.each else 'any'} of `differ`"
+        yield f"meaning are on one side of `decides`; shares are of units, by {'volume' if real else 'counting'}"
+        if self.deployed:
+            yield f"meaning also in float32, where a score may be off by {self.margin}"

@@ -1,14 +1,15 @@
 """How many units of a box the decision may change in: those between two half-spaces, counted in whole numbers.
 
 A unit in which two are decided differently has ``lower <= 0`` for one of them and ``upper <= 0`` for the other; so has
-what lies below both, whoever it is. With ``gap`` the least of the sum of both, ``lower`` lies in [gap, 0] there.
+what lies below both, whoever it is. With ``gap`` the least of the sum of both, ``lower`` lies in [gap, 0] there. Where
+scores may be off by a margin, 0 is the margin instead.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from fairdsl_verify.bounds import Below, Integers, Pass
+from fairdsl_verify.bounds import BITS, Below, Integers, Pass
 
 #: A sum is told apart by so many bins, and an attribute's range by so many pieces.
 BINS, PIECES = 2048, 256
@@ -20,7 +21,8 @@ def crossed(net: Integers, found: Pass, mass: int) -> int:
     width = 1 + mass.bit_length()
     both = Below([a + b for a, b in zip(found.lower.slopes, found.upper.slopes, strict=True)], 0)
     gap = found.start(found.lower) + found.start(found.upper)
-    last, reach = -found.start(found.lower), 0
+    margin = net.margin << BITS * len(net.weights)
+    last, reach = margin - found.start(found.lower), 0
     parts: list[list[tuple[int, int, int]]] = []
     for place in found.ranges:
         gap += min(found.adds(both, place, found.positions(place)))
@@ -28,7 +30,7 @@ def crossed(net: Integers, found: Pass, mass: int) -> int:
         reach += max(high for _, high, _ in parts[-1]) - min(low for low, _, _ in parts[-1])
         mass //= net.question.attributes[place].measure(found.box[place])
     step = reach // BINS + 1
-    first, counts = last + gap, mass
+    first, counts = last + gap - 2 * margin, mass
     for pieces in parts:
         least = min(low for low, _, _ in pieces)
         first, last = first - least - max(high - low for low, high, _ in pieces) - step, last - least
@@ -36,9 +38,10 @@ def crossed(net: Integers, found: Pass, mass: int) -> int:
         for low, _, measure in pieces:
             bins[(low - least) // step] += measure
         counts = sum(measure * (counts << width * at) for at, measure in bins.items())
-    if last < 0:
+    start, end = max(0, first // step), min(last // step, BINS)
+    if start > end:
         return 0
-    inside = (counts & ((1 << width * (last // step + 1)) - 1)) >> width * max(0, first // step)
+    inside = (counts & ((1 << width * (end + 1)) - 1)) >> width * start
     return inside % ((1 << width) - 1)  # the sum of the bins
 
 

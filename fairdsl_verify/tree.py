@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import groupby, product
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
+from fairdsl_verify.margin import of_network
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Question, digits
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
 from fairdsl_verify.strip import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
@@ -44,6 +46,11 @@ class Totals:
     somebody: bool = False
     leaves: int = 0
 
+    def counted(self, *, fair: int = 0, unfair: int = 0, sure: bool = True) -> None:
+        """Units more; ``sure``: it is known that two are compared in each of them."""
+        self.fair, self.unsure = self.fair + fair * sure, self.unsure + fair * (not sure)
+        self.unfair, self.somebody = self.unfair + unfair, self.somebody or sure
+
     @property
     def certified(self) -> Fraction:
         """At least so large a part of the units in which two are compared is fair."""
@@ -60,6 +67,23 @@ class Totals:
         return not self.open and not self.unfair and self.somebody
 
 
+@dataclass
+class Checked:
+    """What was reached about one proof: ``follows`` says whether that is what the proof claims, or more."""
+
+    question: Model
+    follows: bool
+    claims: str
+    verdict: str
+    totals: Totals = field(default_factory=lambda: Totals(open=1))
+    #: Of rates, from where to where the number lies, where there is one.
+    number: tuple[Fraction, Fraction] | None = None
+    #: How far scores may be off, where float32 counts as well.
+    margin: Fraction | None = None
+    #: Only some leaves were looked at: what the proof claims is not shown.
+    sampled: bool = False
+
+
 class Checker:
     """Computes what holds on the boxes of a question."""
 
@@ -67,9 +91,14 @@ class Checker:
         self.question, self.shared, self.assignments = question, question.shared, question.assignments
         self.net: Integers | Forest
         if any(node.domain == "ai.onnx.ml" for node in graph.nodes):
-            self.net = Forest(question, graph)
+            self.net = forest = Forest(question, graph)
+            self.rounding = forest.rounding
         else:
-            self.net = Integers(question, network_of(graph, len(question.reads)))
+            network = network_of(graph, len(question.reads))
+            self.net, self.rounding = Integers(question, network), partial(of_network, question, network)
+        if question.margin < (self.rounding() if question.deployed else 0):
+            reject("the margin is smaller than what float32 may come to")
+        self.net.margin = ceil(question.margin * self.net.scale)
 
     def root(self) -> Node:
         """The whole domain."""
@@ -104,22 +133,24 @@ class Checker:
         mine, theirs = self.assignments[one], self.assignments[other]
         return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
-    def cut(self, box: Box, place: int, at: int) -> tuple[Box, Box]:
-        """The box cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
+    def cut(self, box: Box, words: Sequence[str]) -> list[tuple[int, Box]]:
+        """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on)."""
+        if len(words) != 3:
+            reject("a split is not an attribute and a position")
+        place, at = digits(words[1]), digits(words[2])
         if place not in self.shared:
             reject("a box is split by an attribute that differs, or that there is not")
         low, high = box[place]
         real = self.question.attributes[place].real
         if not low <= at < high or (real and at == low):
             reject("a box is split outside of it")
-        first, second = ((*box[:place], ends, *box[place + 1 :]) for ends in ((low, at), (at + (not real), high)))
-        return first, second
+        return [(place, (*box[:place], ends, *box[place + 1 :])) for ends in ((low, at), (at + (not real), high))]
 
-    def halves(self, node: Node, place: int, at: int) -> tuple[Node, Node]:
-        """The node cut in two."""
+    def halves(self, node: Node, words: Sequence[str]) -> tuple[Node, Node]:
+        """The node cut in two by a line."""
         first, second = (
             self.node(box, node.admitted, self.net.narrowed(node.known, place, self.around(box)[place]))
-            for box in self.cut(node.box, place, at)
+            for place, box in self.cut(node.box, words)
         )
         return first, second
 
@@ -183,33 +214,28 @@ class Checker:
         totals.leaves += 1
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
         sure = [number for number in possible if node.admitted[number] == YES]
-        if kind == "?" and len(claim) == 1:
+        if len(claim) != (3 if kind == "U" else 1) or kind not in ("?", "V", "=", "~", "U", "E"):
+            reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
+        if kind == "?":
             totals.open += mass
-        elif kind == "V" and len(claim) == 1:
+        elif kind == "V":
             if any(len(component) > 1 for component in self.components(possible)):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
-        elif kind == "=" and len(claim) == 1:
+        elif kind == "=":
             if not possible or not self.alike(self.bounded(node)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
-            self._fair(totals, mass, sure=self.paired(sure))
-            totals.somebody |= self.paired(sure)
-        elif kind == "~" and len(claim) == 1:
+            totals.counted(fair=mass, sure=self.paired(sure))
+        elif kind == "~":
             if possible != sure or not self.paired(sure):
                 reject("a leaf is counted, and it is not known who is compared there")
             crossed = self.crossed(node, mass)
-            totals.fair, totals.open, totals.somebody = totals.fair + mass - crossed, totals.open + crossed, True
-        elif kind == "U" and len(claim) == 3:
+            totals.open += crossed
+            totals.counted(fair=mass - crossed)
+        elif kind == "U":
             self.unfair(node, claim, sure)
-            totals.unfair, totals.somebody = totals.unfair + mass, True
-        elif kind == "E" and len(claim) == 1:
-            self.evaluated(node, possible, totals)
+            totals.counted(unfair=mass)
         else:
-            reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
-
-    def _fair(self, totals: Totals, mass: int, *, sure: bool) -> None:
-        """``sure``: it is known that two are compared in each of the units."""
-        totals.fair += mass if sure else 0
-        totals.unsure += 0 if sure else mass
+            self.evaluated(node, possible, totals)
 
     def crossed(self, node: Node, mass: int) -> int:
         """At most in so many units of a box the decision may change, of those that there are."""
@@ -231,14 +257,11 @@ class Checker:
         if any(node.admitted[number] != YES for number in members):
             reject("a leaf is evaluated where it is not known who is asked about")
         components = [component for component in self.components(members) if len(component) > 1]
-        units = groupby(self.everybody(node.box, node.known, members), key=lambda one: one[0])
+        units = groupby(list(self.everybody(node.box, node.known, members)), key=lambda one: one[0])
         for box, found in units if components else ():
-            totals.somebody, mass = True, self.mass(Node(box, (), None))
-            high = {number: side for _, number, side in found}
-            if all(len({high[number] for number in component}) == 1 for component in components):
-                self._fair(totals, mass, sure=True)
-            else:
-                totals.unfair += mass
+            mass, high = self.mass(Node(box, (), None)), {number: side for _, number, side in found}
+            fair = all(len({high[number] for number in component}) == 1 for component in components)
+            totals.counted(fair=mass * fair, unfair=mass * (not fair))
 
     def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, int, bool]]:
         """The side of each assignment in each unit, or box of units that nothing tells apart."""
@@ -256,18 +279,6 @@ class Checker:
                 yield tuple(alike), number, self.net.high(known, point)
 
 
-def split(checker: Checker, node: Node, words: Sequence[str]) -> tuple[Node, Node]:
-    """The two halves that a line ``S`` makes of a node."""
-    return checker.halves(node, *place_of(words))
-
-
-def place_of(words: Sequence[str]) -> tuple[int, int]:
-    """Where a line cuts: an attribute and a position."""
-    if len(words) != 3:
-        reject("a split is not an attribute and a position")
-    return digits(words[1]), digits(words[2])
-
-
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
     totals, waiting = Totals(somebody=checker.compares(checker.question.compared)), [checker.root()]
@@ -276,7 +287,7 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
             reject("the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
         if words[0] == "S":
-            waiting += reversed(split(checker, node, words))
+            waiting += reversed(checker.halves(node, words))
         else:
             checker.leaf(node, words, totals)
     if waiting:

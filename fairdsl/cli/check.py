@@ -35,7 +35,7 @@ from fairdsl.options import split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Judgement, Word
+from fairdsl.verdict import Arithmetic, Judgement, Word
 
 if TYPE_CHECKING:
     from fairdsl.proving import Proved
@@ -195,7 +195,7 @@ def command(
             observer.close()
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
-        proved = _prove(spec, proof, models, let, data, properties, run["timeout"]) if report.properties else ()
+        proved = _prove(report, spec, proof, models, let, data, properties, run["timeout"]) if report.properties else ()
         if proved:
             from fairdsl.proving import with_proofs
 
@@ -232,6 +232,7 @@ def _tell(proved: Sequence[Proved]) -> None:
 
 
 def _prove(
+    report: Report,
     spec: str,
     folder: str | None,
     models: Mapping[str, str],
@@ -246,8 +247,22 @@ def _prove(
     from fairdsl.proving import prove_spec
 
     seconds = _PROVING if timeout is None else timeout
+    deployed = [
+        (item.name, demand.text)
+        for item in report.properties
+        for demand in item.demands
+        if demand.basis is not None and demand.basis.arithmetic is Arithmetic.DEPLOYED
+    ]
     return prove_spec(
-        spec, folder, models=models, let=let, data=data, properties=properties, seconds=seconds, observer=Silent()
+        spec,
+        folder,
+        models=models,
+        let=let,
+        data=data,
+        properties=properties,
+        seconds=seconds,
+        observer=Silent(),
+        deployed=deployed,
     )
 
 

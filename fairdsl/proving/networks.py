@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Waiting
-from fairdsl.proving.prover import EVALUATED, by_condition, grow
+from fairdsl.proving.prover import EVALUATED, by_condition, grow, line_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import NO, YES, Box
@@ -223,8 +223,8 @@ class _Growing:
                 return False
             else:
                 cuts += 1
-                grown.split, grown.below = f"S {cut[0]} {cut[1]}", (Grown(), Grown())
-                waiting += zip(self._checker.halves(node, *cut), grown.below, strict=True)
+                grown.split, grown.below = line_of(*cut), (Grown(), Grown())
+                waiting += zip(self._checker.halves(node, grown.split.split(" ")), grown.below, strict=True)
         return True
 
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
@@ -286,9 +286,9 @@ class _Growing:
         elif self._small(one.box):
             one.grown.claim = "E"
         elif (cut := self._cut(one.box, influence)) is not None:
-            place, at = cut
-            one.grown.split, one.grown.below = f"S {place} {at}", (Grown(), Grown())
-            for half, box in zip(one.grown.below, self._checker.cut(one.box, place, at), strict=True):
+            one.grown.split, one.grown.below = line_of(*cut), (Grown(), Grown())
+            halves = self._checker.cut(one.box, one.grown.split.split(" "))
+            for half, (_, box) in zip(one.grown.below, halves, strict=True):
                 self._wait(box, half, crossed)
             return
         self._claimed.append(one)

@@ -78,12 +78,21 @@ def grow(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
         for half in halves:
             heapq.heappush(heap, (-checker.mass(half.node), next(numbers), half))
         if not halves:
-            checker.leaf(one.node, one.grown.claim.split(" "), totals)
+            try:
+                checker.leaf(one.node, one.grown.claim.split(" "), totals)
+            except RejectedError:  # somebody is too near to the threshold
+                one.grown.claim = "?"
+                checker.leaf(one.node, "?", totals)
     for _, _, one in sorted(heap):
         one.grown.claim = "~" if counted(checker) and set(one.node.admitted) == {YES} and not deadline.passed else "?"
         checker.leaf(one.node, [one.grown.claim], totals)
     root.pruned()
     return root, totals
+
+
+def line_of(place: int, at: int) -> str:
+    """The line that cuts a box."""
+    return f"S {place} {at}"
 
 
 def counted(checker: Checker) -> bool:
@@ -111,7 +120,7 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
         cut = by_condition(checker, node) if MAYBE in node.admitted else None
         if isinstance(checker, RelaxedChecker):
             cut = cut or _by_pair(checker, node)
-        waiting += () if cut is None else reversed(checker.halves(node, *cut))
+        waiting += () if cut is None else reversed(checker.halves(node, line_of(*cut).split(" ")))
     return []
 
 
@@ -197,10 +206,8 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
         where = by_condition(checker, node) or _by_model(checker, node, found)
     if where is None:
         return ()
-    place, at = where
-    grown.split = f"S {place} {at}"
-    grown.below = Grown(), Grown()
-    first, second = checker.halves(node, place, at)
+    grown.split, grown.below = line_of(*where), (Grown(), Grown())
+    first, second = checker.halves(node, grown.split.split(" "))
     return _Open(first, grown.below[0]), _Open(second, grown.below[1])
 
 
@@ -335,7 +342,7 @@ def by_condition(checker: Checker, node: Node) -> tuple[int, int] | None:
 
 
 def _atoms(condition: Condition) -> Iterator[Condition]:
-    if condition.op in ("and", "or", "not"):
+    if condition.op in ("and", "or"):
         for part in condition.parts:
             yield from _atoms(part)
     else:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from fairdsl.backends.contract import Observer
 from fairdsl.clock import Deadline
@@ -16,6 +19,7 @@ from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.proving.groups import file_of, rates_question_of
+from fairdsl.proving.grown import Grown
 from fairdsl.proving.laws import order_for
 from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.prover import grow, somebody
@@ -33,7 +37,7 @@ from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.rates import Rates
 from fairdsl_verify.relaxed import checker_of
 from fairdsl_verify.relaxed import question_of as relaxed_or_not
-from fairdsl_verify.tree import Totals
+from fairdsl_verify.tree import Checker, Totals
 
 __all__ = ["Proved", "prove_spec", "with_proofs"]
 
@@ -60,10 +64,13 @@ def prove_spec(
     properties: Sequence[str] = (),
     seconds: float,
     observer: Observer,
+    deployed: Collection[tuple[str, str]] = (),
 ) -> tuple[Proved, ...]:
     """Write a proof of each demand that the format knows, as far as one gets in so many seconds altogether.
 
-    Files lie in ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the spec.
+    ``deployed`` are demands, by property and text, that hold of the deployed file's arithmetic too: that is proved if
+    it can be. Files lie in ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the
+    spec.
     """
     spec, _ = front_end(path, let)
     elaborated = elaborate(spec.restricted_to(properties), models, data=data, hold=False)
@@ -75,7 +82,8 @@ def prove_spec(
         end = Deadline.within(max(0.0, deadline.remaining) / waiting)
         waiting -= 1
         try:
-            proved.append(_proved(item, Path(folder) / f"{name}.proof", end))
+            both = (item.property.name, item.demand.text) in deployed
+            proved.append(_proved(item, Path(folder) / f"{name}.proof", end, deployed=both))
         except (Unproved, RejectedError) as why:
             proved.append(Proved(property=item.property.name, demand=item.demand.text, said=f"no proof: {why}"))
     return tuple(proved)
@@ -90,14 +98,16 @@ def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
         yield name if number == 1 else f"{name}-{number}"
 
 
-def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
+def _proved(item: Elaborated, path: Path, deadline: Deadline, *, deployed: bool) -> Proved:
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
         raise Unproved("such demands have no proofs so far")
     groups = isinstance(problem.question, GroupMetric)
     if demand.under and not groups:
         raise Unproved("shares under a distribution have no proofs so far")
-    model, content, question = (_of_rates if groups else _of_pairs)(problem, deadline)
+    model, content, question = (
+        _of_rates(problem, deadline) if groups else _of_pairs(problem, deadline, deployed=deployed)
+    )
     write_file(path, content)
     proof = _checked(path, [] if model is None else [Path(model)], sha256(content).hexdigest(), question)
     return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said)
@@ -107,26 +117,44 @@ def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
 _Made = tuple[str | None, bytes, str]
 
 
-def _of_pairs(problem: Problem, deadline: Deadline) -> _Made:
-    deployed = problem.model.deployed
-    if deployed is None:
+def _of_pairs(problem: Problem, deadline: Deadline, *, deployed: bool = False) -> _Made:
+    """``deployed``: the file's own arithmetic is tried first, in half of the time."""
+    if problem.model.deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
-    graph = Graph(content_of(deployed.path))
-    asked = question_of(problem, graph)
-    nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
-    checker = checker_of(relaxed_or_not({**asked, "claims": nothing}), graph)
+    path = problem.model.deployed.path
+    content = content_of(path)
+    asked = question_of(problem, Graph(content))
+    if deployed and asked["asks"] == "holds":
+        with suppress(RejectedError, Unproved):
+            margin = checker_of(relaxed_or_not({**asked, "claims": _claims()}), Graph(content)).rounding()
+            half = deadline.later(-deadline.remaining / 2)
+            question, tree, checker = _grown({**asked, "arithmetic": "float32"}, content, half, margin)
+            if question["claims"]["holds"]:
+                return path, _content(question, tree.lines()), checker.question.digest
+    question, tree, checker = _grown(asked, content, deadline)
+    return path, _content(question, tree.lines()), checker.question.digest
+
+
+def _claims(totals: Totals | None = None, margin: Fraction | int = 0) -> dict[str, Any]:
+    shares = {"certified": "0", "falsified": "0"}
+    if totals is not None:
+        shares = {"certified": str(totals.certified), "falsified": str(totals.falsified)}
+    return {**shares, "holds": False, "compared": [], "margin": str(margin)}
+
+
+def _grown(
+    asked: dict[str, Any], content: bytes, deadline: Deadline, margin: Fraction | int = 0
+) -> tuple[dict[str, Any], Grown, Checker]:
+    """A question with its claims, and the tree that shows them."""
+    checker = checker_of(relaxed_or_not({**asked, "claims": _claims(margin=margin)}), Graph(content))
     checker.question.compared = somebody(checker, deadline)
     growing = grow_trees if many_at_a_time(checker) else grow_networks if many_passes(checker) else grow
     tree, totals = growing(checker, deadline)
     if not totals.fair and not totals.unfair and not totals.holds:
         raise Unproved("nothing was proved")
-    claims = {
-        "certified": str(totals.certified),
-        "falsified": str(totals.falsified),
-        "holds": asked["asks"] == "holds" and totals.holds,
-        "compared": checker.question.compared,
-    }
-    return deployed.path, _content({**asked, "claims": claims}, tree.lines()), checker.question.digest
+    holds = asked["asks"] == "holds" and totals.holds
+    claims = {**_claims(totals, margin), "holds": holds, "compared": checker.question.compared}
+    return {**asked, "claims": claims}, tree, checker
 
 
 def _of_rates(problem: Problem, deadline: Deadline) -> _Made:
@@ -146,10 +174,11 @@ def _of_rates(problem: Problem, deadline: Deadline) -> _Made:
 
 def _checked(path: Path, models: Sequence[Path], digest: str, question: str) -> ProofFile:
     """What the checker makes of the file that was written, and of the model's."""
-    totals, number, said, follows = Totals(open=1), None, "", False
+    totals, number, margin, said, follows = Totals(open=1), None, None, "", False
     try:
         checked = check(path, *models)
         totals, number, said, follows = checked.totals, checked.number, checked.verdict, checked.follows
+        margin = checked.margin
     except RejectedError as error:
         said = str(error)
     return ProofFile(
@@ -164,6 +193,7 @@ def _checked(path: Path, models: Sequence[Path], digest: str, question: str) -> 
         holds=totals.holds,
         low=None if number is None else number[0],
         high=None if number is None else number[1],
+        margin=margin,
     )
 
 

@@ -32,7 +32,8 @@ def many_at_a_time(checker: Checker) -> bool:
     question = checker.question
     free = all(each.op == "and" and not each.parts for each in (question.where, question.target))
     free &= not question.loose
-    return isinstance(checker.net, Forest) and free and not any(each.real for each in question.attributes)
+    free &= isinstance(checker.net, Forest) and not checker.net.margin
+    return free and not any(each.real for each in question.attributes)
 
 
 class _Looking:

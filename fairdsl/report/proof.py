@@ -45,6 +45,8 @@ class ProofFile:
     low: Fraction | None = None
     #: At most so large it is.
     high: Fraction | None = None
+    #: How far off a score may be in float32, where the proof is about the deployed file as well; else None.
+    margin: Fraction | None = None
 
     def shows(self, quantity: Quantity, threshold: Threshold | None) -> bool:
         """Whether the demand holds by what was checked; of a measure, whether its number was bounded at all."""
@@ -62,7 +64,8 @@ class ProofFile:
 
     def in_words(self) -> str:
         """As a report says it."""
-        result = f"{'verified' if self.verified else 'rejected'} by {self.checker}: {self.said}"
+        file = "" if self.margin is None else f", in float32 too, with scores off by up to {float(self.margin):.3g}"
+        result = f"{'verified' if self.verified else 'rejected'} by {self.checker}: {self.said}{file}"
         return f"{self.path}, sha256 {self.sha256}, of the question {self.question}; {result}"
 
 

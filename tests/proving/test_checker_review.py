@@ -41,16 +41,17 @@ def question(**changes: Any) -> dict[str, Any]:
         "property": "p",
         "model": "",
         "attributes": PEOPLE,
-        "reads": [{"constant": 0, "terms": [[place, each]]} for place, each in enumerate((1, [0, 1]))],
+        "reads": [{"constant": 0, "terms": [each]} for each in (["age", 1], ["sex", [0, 1]])],
         "decides": {"of": "score", "relation": ">", "threshold": "-1/2"},
-        "differ": [1],
+        "differ": ["sex"],
         "mode": "any",
         "where": ["and"],
         "target": ["and"],
         "relax": [],
         "pair": ["and"],
         "asks": "holds",
-        "claims": {"certified": 0, "falsified": 0, "holds": True, "compared": [[0, 0], [0, 1]]},
+        "arithmetic": "real",
+        "claims": {"certified": 0, "falsified": 0, "holds": True, "compared": [[0, 0], [0, 1]], "margin": 0},
     }
     return said | changes
 
@@ -105,7 +106,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
 
     sizes = [2, *(rng.randint(1, 2) for _ in range(rng.randint(0, 3))), 1]
     layers = [Affine([drawn(below) for _ in range(width)], drawn(width)) for below, width in pairwise(sizes)]
-    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers, sigmoid=False))
+    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers, sigmoid=False, nodes=[]))
     found = []
     for point in ((0, 0), (0, 1), (1, 0), (1, 1)):
         values, whole = [Fraction(each) for each in point], net.adds(net.origin, enumerate(point))
@@ -177,16 +178,17 @@ def attribute(**changes: Any) -> list[dict[str, Any]]:
         (question(decides={"of": "score", "relation": ">", "threshold": "9" * 5000}), "not an exact number"),
         (question(decides={"of": "score", "relation": "=", "threshold": 0}), "no known relation"),
         (question(reads=question()["reads"][:1]), "reads 2 columns"),
-        (question(differ=[1, 1]), "twice"),
+        (question(differ=["sex", "sex"]), "twice"),
+        (question(differ=["gender"]), "there is not"),
         (question(differ=[]), "are not"),
         (question(more=1), "just the keys"),
         (question(claims=question()["claims"] | {"compared": [[0, 0], [0, 2]]}), "are not"),
         (question(claims=question()["claims"] | {"compared": [[0, 0], [1, 1]]}), "are not"),
         (question(claims=question()["claims"] | {"holds": 1}), "truth value"),
         (question(claims=question()["claims"] | {"holds": False}), "claims nothing"),
-        (question(relax=[[0, -1]]), "from 0 on"),
-        (question(relax=[[1, 1]]), "relaxed twice, or differs"),
-        (question(relax=[[0, 1]], asks="share"), "relaxed question"),
+        (question(relax=[["age", -1]]), "from 0 on"),
+        (question(relax=[["sex", 1]]), "relaxed twice, or differs"),
+        (question(relax=[["age", 1]], asks="share"), "relaxed question"),
     ],
 )
 def test_questions_that_are_none(tmp_path: Path, said: dict[str, Any], why: str) -> None:
@@ -235,7 +237,7 @@ def test_cells_of_reals_that_touch_the_threshold_are_on_no_side(tmp_path: Path) 
     """``2 x - 1 - sex > 0`` on [0, 1]: below 1/2 all are refused, above it some."""
     model = chain_file([helper.make_node("Gemm", ["x", "w", "b"], ["y"], transB=1)], {"w": [[2, -1]], "b": [-1]})
     real = [{"name": "age", "type": "real", "low": 0, "high": 1}, PEOPLE[1]]
-    half, claims = 1 << 19, {"certified": "1/2", "falsified": 0, "holds": False, "compared": []}
+    half, claims = 1 << 19, {"certified": "1/2", "falsified": 0, "holds": False, "compared": [], "margin": 0}
     asked = question(attributes=real, asks="share", claims=claims, decides=ABOVE_ZERO)
     at_it = asked | {"decides": ABOVE_ZERO | {"relation": ">="}}
     assert tried(tmp_path, model, asked, f"S 0 {half}", "=", "?").follows

@@ -141,7 +141,7 @@ def _parent_alone(self: tree.Checker, node: tree.Node, only: list[int] | None = 
 
 
 def _all_fair(self: tree.Checker, node: tree.Node, sure: list[int], totals: tree.Totals) -> None:
-    self._fair(totals, self.mass(node), sure=bool(sure))
+    totals.counted(fair=self.mass(node), sure=bool(sure))
 
 
 def _first_half_twice(self: tree.Checker, node: tree.Node, place: int, at: int) -> tuple[tree.Node, tree.Node]:
