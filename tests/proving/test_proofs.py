@@ -279,10 +279,12 @@ def test_what_rests_on_a_solver_names_its_query(tmp_path: Path, monkeypatch: pyt
     network(tmp_path / "m.onnx", 4)
     (tmp_path / "p.fair").write_text(SPEC)
     given_ = ["check", str(tmp_path / "p.fair"), "--property", "calm", "--backend", "smt", "--no-cache"]
-    given_ += ["--proof", str(tmp_path / "proofs"), "--require-proof"]
+    page, report = tmp_path / "report.html", tmp_path / "report.json"
+    given_ += ["--proof", str(tmp_path / "proofs"), "--require-proof", "--report", str(page), "--report", str(report)]
     done = CliRunner().invoke(cli, given_)
     assert done.exit_code == 0, done.output
     assert "rests on" not in done.stderr
+    assert "believed" not in json.loads(report.read_text())["properties"][0]["demands"][0]
     monkeypatch.setattr("fairdsl.proving.prove_spec", lambda *_, **__: ())
     done = CliRunner().invoke(cli, given_)
     assert done.exit_code == 3
@@ -290,7 +292,11 @@ def test_what_rests_on_a_solver_names_its_query(tmp_path: Path, monkeypatch: pyt
     query = tmp_path / "proofs" / "queries" / "calm.smt2"
     assert said.startswith("calm, require same decision: rests on smt (")
     assert "z3" in said
-    assert said.endswith(f"; query {query}, sha256 {sha256(query.read_bytes()).hexdigest()}")
+    digest = sha256(query.read_bytes()).hexdigest()
+    assert said.endswith(f"; query {query}, sha256 {digest}")
+    found = json.loads(report.read_text())["properties"][0]["demands"][0]["believed"]
+    assert (found["solver"], found["queries"]) == ("smt", [{"path": str(query), "sha256": digest}])
+    assert digest in page.read_text()
 
 
 def test_what_has_no_proof_does_not_pass_where_one_is_demanded(tmp_path: Path) -> None:

@@ -419,7 +419,7 @@ def test_a_uniform_cell_is_all_of_its_values() -> None:
     found = []
     for data in (rough, fine):
         formulas = masses.Formulas([attribute])
-        above = formulas.of(Condition([">=", [[0, 1]], -3], [attribute]))
+        above = formulas.of(Condition(["<=", [["x", -1]], 3], [attribute]))
         even = formulas.of(Condition(["in", 0, [0, 2, 4, 6, 8]], [attribute]))
         made, scale = masses.Elimination(masses.Law([data], [attribute]), formulas).masses(above, even, [], [(0, 9)])
         found.append([Fraction(mass, scale) for mass in made[()]])
