@@ -71,8 +71,8 @@ def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes], jobs: int
     follows = totals.certified >= question.certified and totals.falsified >= question.falsified
     if question.holds:
         follows = follows and totals.holds
-    elif not question.certified > 0 and not question.falsified > 0:
-        reject("it claims nothing")
+    elif not (totals.fair or totals.unfair or totals.holds):
+        reject("it shows nothing")
     shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
     reached = f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)"

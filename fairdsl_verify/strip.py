@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fairdsl_verify.bounds import BITS, Below, Integers, Pass
+from fairdsl_verify.question import MAYBE
 
 #: A sum is told apart by so many bins, and an attribute's range by so many pieces.
 BINS, PIECES = 2048, 256
@@ -17,6 +18,8 @@ BINS, PIECES = 2048, 256
 
 def crossed(net: Integers, found: Pass, mass: int) -> int:
     """At most so many of the box's units, or cells of them; there are ``mass``."""
+    if found.side != MAYBE:
+        return 0
     # A bin is `width` bits of one number; all bins together have `mass`, so their sums do not run into each other.
     width = 1 + mass.bit_length()
     both = Below([a + b for a, b in zip(found.lower.slopes, found.upper.slopes, strict=True)], 0)
@@ -48,9 +51,10 @@ def crossed(net: Integers, found: Pass, mass: int) -> int:
 def _pieces(net: Integers, found: Pass, place: int) -> list[tuple[int, int, int]]:
     """An attribute's range in pieces: the least and the most that each adds, and its measure."""
     attribute, (low, high) = net.question.attributes[place], found.box[place]
-    size, pieces = -(-attribute.measure((low, high)) // PIECES), []
-    for start in range(low, high + (not attribute.real), size):
-        ends = start, min(high, start + size - (not attribute.real))
-        added = found.adds(found.lower, place, range(ends[0], ends[1] + 1) if net.listed[place] else ends)
-        pieces.append((min(added), max(added), attribute.measure(ends)))
-    return pieces
+    size, whole = -(-attribute.measure((low, high)) // PIECES), not attribute.real
+    ranges = [(start, min(high, start + size - whole)) for start in range(low, high + whole, size)]
+    positions = [range(first, last + 1) if net.listed[place] else (first, last) for first, last in ranges]
+    known = sorted({at for each in positions for at in each})
+    added = dict(zip(known, found.adds(found.lower, place, known), strict=True))
+    numbers = [[added[at] for at in each] for each in positions]
+    return [(min(each), max(each), attribute.measure(ends)) for each, ends in zip(numbers, ranges, strict=True)]

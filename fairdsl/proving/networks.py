@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Waiting
-from fairdsl.proving.prover import EVALUATED, by_condition, grow, line_of
+from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import NO, YES, Box
@@ -35,6 +35,9 @@ _AT_ONCE = 256
 
 #: The part of the time that is left in which boxes are cut, until the checker goes through what is claimed of them.
 _CUTTING = 1 / 3
+
+#: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
+_CHECKING = 5
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
@@ -204,6 +207,7 @@ class _Growing:
             _Looking(checker, checker.net),
             checker.components(range(len(checker.assignments))),
         )
+        self._counted = counted(checker)
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
         self._tree = Grown()
         self._heap: list[Waiting] = []
@@ -235,29 +239,30 @@ class _Growing:
             if len(self._heap) + len(self._claimed) >= most:
                 if most > _TIMED:
                     break
-                most = max(most + 1, int(deadline.remaining * (1 - _CUTTING) / self._seconds()))
+                later = _CHECKING * deadline.remaining if self._counted else (1 - _CUTTING) * deadline.remaining
+                most = max(most + 1, int(later / self._seconds()))
             taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
             for one, *found in zip(taken, *self._looking.look([one.box for one in taken]), strict=True):
                 self._decided(one, *found)
-        # Of a box that is left the checker counts how much is open, unless nobody is compared anyway.
-        counted = any(len(component) > 1 for component in self._components)
-        for one in self._heap:
-            one.grown.claim = "~" if counted else "?"
         for one in sorted((*self._claimed, *self._heap), key=self._gained):
-            if one.grown.claim == "?" or deadline.passed or not self._follows(one, totals):
-                one.grown.claim = "?"
+            if self._counted and one.grown.claim[0] != "U":
+                # The checker counts how much of it is open, if anything: that needs no trial.
+                one.grown.claim = "E" if one.grown.claim == "E" else "~"
+            elif one.grown.claim == "?" or deadline.passed or not self._follows(one, totals):
+                one.grown.claim = "~" if self._counted else "?"
                 totals.open += self._mass(one.box)
         self._tree.pruned()
         return self._tree, totals
 
     def _gained(self, one: Waiting) -> float:
-        """The more a claim counts for, the less this is: the whole box, or what is not open of it."""
-        return -one.negative - self._mass(one.box) if one.grown.claim == "~" else -self._mass(one.box)
+        """The more a claim counts for, the less this is."""
+        return -self._mass(one.box)
 
     def _seconds(self) -> float:
         """How long the checker takes for a box, by some that wait."""
         started, some = monotonic(), self._heap[:_TIMED]
         for one in some:
+            self._checker.leaf(self._node(one.box), ["~" if self._counted else "?"], Totals())
             self._checker.bounded(self._node(one.box))
         return (monotonic() - started) / len(some) if some else 1e-3
 

@@ -185,7 +185,6 @@ def attribute(**changes: Any) -> list[dict[str, Any]]:
         (question(claims=question()["claims"] | {"compared": [[0, 0], [0, 2]]}), "are not"),
         (question(claims=question()["claims"] | {"compared": [[0, 0], [1, 1]]}), "are not"),
         (question(claims=question()["claims"] | {"holds": 1}), "truth value"),
-        (question(claims=question()["claims"] | {"holds": False}), "claims nothing"),
         (question(relax=[["age", -1]]), "from 0 on"),
         (question(relax=[["sex", 1]]), "relaxed twice, or differs"),
         (question(relax=[["age", 1]], asks="share"), "relaxed question"),
@@ -231,6 +230,13 @@ def test_a_key_that_stands_there_twice_is_rejected(tmp_path: Path) -> None:
 def test_trees_that_are_none(tmp_path: Path, lines: list[str], why: str) -> None:
     with pytest.raises(RejectedError, match=why):
         tried(tmp_path, LINEAR, question(), *lines)
+
+
+def test_a_proof_that_shows_nothing_is_rejected(tmp_path: Path) -> None:
+    claims = question()["claims"] | {"holds": False}
+    with pytest.raises(RejectedError, match="shows nothing"):
+        tried(tmp_path, LINEAR, question(claims=claims), "?")
+    assert not tried(tmp_path, LINEAR, question(), "?").follows
 
 
 def test_cells_of_reals_that_touch_the_threshold_are_on_no_side(tmp_path: Path) -> None:
