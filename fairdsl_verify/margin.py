@@ -73,8 +73,8 @@ def of_network(question: Model, network: Network) -> Fraction:
             carried = sum((abs(weight) * error for weight, _, _, error in terms), Fraction(0))
             sizes = sum((abs(weight) * max(abs(first), abs(last)) for weight, first, last, _ in terms), abs(bias))
             lost = gamma(len(terms) + 3) * (sizes + carried) + 2 * (len(terms) + 3) * LEAST * step.factor
-            if sizes + carried + lost >= GREATEST:
-                reject("a number of the model may overflow in float32")
+            if sizes + carried + lost >= GREATEST or any(0 < abs(weight) < LEAST for weight in (*row, bias)):
+                reject("a number of the model may overflow in float32, or one of the file be flushed to zero")
             units.append((low, high, carried + lost))
     return units[0][2] + of_threshold(question.threshold)
 

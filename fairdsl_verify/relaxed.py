@@ -116,10 +116,6 @@ class RelaxedChecker(Checker):
         """Nothing is claimed of that."""
         reject("a leaf of a relaxed question claims two who are decided differently")
 
-    def crossed(self, node: Node, mass: int) -> int:
-        """Nothing is claimed of that either."""
-        reject("a leaf of a relaxed question is counted")
-
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Everybody of the box and around it gets the same decision."""
         everybody = self.everybody(self.around(node.box), node.known, members)

@@ -189,7 +189,9 @@ class Checker:
         if not two:
             return False
         wrong, sizes = "the two who are said to be compared are not", [each.size for each in self.question.attributes]
-        if len(two) != 2 or any(len(one) != len(sizes) or not all(map(within, one, sizes)) for one in two):
+        if len(two) != 2 or any(len(one) != len(sizes) for one in two):
+            reject(wrong)
+        if not all(0 <= at < size for one in two for at, size in zip(one, sizes, strict=True)):
             reject(wrong)
         different = {place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other}
         counted = different & set(self.question.differ)
@@ -293,11 +295,6 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     if waiting:
         reject("the tree ends before its leaves cover the domain")
     return totals
-
-
-def within(position: int, size: int) -> bool:
-    """Whether an attribute has the position."""
-    return 0 <= position < size
 
 
 def verdict_of(totals: Totals, *, loose: bool = False) -> str:
