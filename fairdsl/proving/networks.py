@@ -37,13 +37,16 @@ _AT_ONCE = 256
 _CUTTING = 1 / 3
 
 #: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
-_CHECKING = 5
+_CHECKING = 8
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
 
 #: Boxes by which it is known how long the checker takes for one.
 _TIMED = 8
+
+#: How much more it counts by how much an attribute moves the lower and the upper bound apart than how far both.
+_APART = 4
 
 #: How steep a logistic curve is that is close to the normal distribution's.
 _STEEP = 1.702
@@ -121,7 +124,7 @@ class _Looking:
         rows, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
         found, moved, slopes = self._least(len(self._layers) - 1, rows, biases, lines, low, high)
         moved += found[:, :, None]
-        influence = np.abs(slopes).sum(axis=1) * (high - low)
+        influence = (np.abs(slopes).sum(axis=1) + _APART * np.abs(slopes.sum(axis=1))) * (high - low)
         return _Look(moved[:, 0], -moved[:, 1], influence, _crossed(moved.min(axis=2), slopes, low, high))
 
     def place_of(self, number: int) -> int:
@@ -262,8 +265,7 @@ class _Growing:
         """How long the checker takes for a box, by some that wait."""
         started, some = monotonic(), self._heap[:_TIMED]
         for one in some:
-            self._checker.leaf(self._node(one.box), ["~" if self._counted else "?"], Totals())
-            self._checker.bounded(self._node(one.box))
+            self._checker.leaf(self._node(one.box), ["~"], Totals())
         return (monotonic() - started) / len(some) if some else 1e-3
 
     def _node(self, box: Box) -> Node:
