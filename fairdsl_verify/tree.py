@@ -17,7 +17,7 @@ from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.margin import of_network
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
-from fairdsl_verify.strip import crossed
+from fairdsl_verify.slab import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16

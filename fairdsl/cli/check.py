@@ -11,7 +11,6 @@ import click
 import fairdsl
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.smt.options import Partition
-from fairdsl.cli.believed import believing
 from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.gate import Gate, gate_option, proof_gate
 from fairdsl.cli.kept import NOT_KEPT, Kept
@@ -200,6 +199,8 @@ def command(
 
             report = with_proofs(report, proved)
         if proof is not None:
+            from fairdsl.cli.believed import believing
+
             report = believing(report, spec, proof, models, let, data)
         printer.show(report, verdicts.end)
         if said_after is not None:

@@ -183,7 +183,7 @@ def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
-    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.strip``)."""
+    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``)."""
     reached = np.minimum(slopes * low[:, None], slopes * high[:, None])
     both = slopes.sum(axis=1)
     gap = (least - reached.sum(axis=2)).sum(axis=1) + np.minimum(both * low, both * high).sum(axis=1)

@@ -191,7 +191,7 @@ def test_it_is_short() -> None:
         "rates": ("groups.py", "masses.py", "rates.py"),
         "samples": ("parts.py", "sample.py"),
         "relaxed questions": ("relaxed.py",),
-        "counted boxes": ("strip.py",),
+        "counted boxes": ("slab.py",),
         "float32": ("margin.py",),
     }
     assert {name for names in parts.values() for name in names} == set(lines)
@@ -209,13 +209,13 @@ def test_it_is_short() -> None:
 
 #: Lines at most, docstrings and comments included.
 MOST = {
-    "networks": 1400,
-    "trees": 1400,
-    "rates": 700,
+    "networks": 1359,
+    "trees": 1319,
+    "rates": 682,
     "samples": 160,
-    "relaxed questions": 135,
+    "relaxed questions": 126,
     "counted boxes": 60,
-    "float32": 100,
+    "float32": 87,
 }
 
 
