@@ -27,6 +27,8 @@ from fairdsl_verify.tree import Checked, follow, percent, verdict_of
 
 #: Characters of a question at most; more are not read.
 MOST_CHARACTERS = 1 << 26
+#: Why a proof is rejected of which nothing follows.
+NOTHING = "it shows nothing"
 
 
 def check(
@@ -72,7 +74,7 @@ def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes], jobs: int
     if question.holds:
         follows = follows and totals.holds
     elif not (totals.fair or totals.unfair or totals.holds):
-        reject("it shows nothing")
+        reject(NOTHING)
     shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
     reached = f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)"

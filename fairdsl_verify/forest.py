@@ -17,7 +17,7 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.margin import of_threshold, of_trees
-from fairdsl_verify.onnx_file import Graph, Node, tensor
+from fairdsl_verify.onnx_file import Graph, Node, tensor, text_of
 from fairdsl_verify.question import MAYBE, Box, Column, Model, decided, integral, side_of
 
 #: Lists of nodes, and of votes.
@@ -234,8 +234,7 @@ def _listed(node: Node, name: str, *, keep: bool = False) -> list[Any]:
     for each in (name, f"{name}_as_tensor"):
         item = node.attributes.get(each) if keep else node.attributes.pop(each, None)
         if item is not None:
-            found += item.integers(8) + [text.decode("utf-8", "replace") for text in item.each(9)]
-            found += item.floats(7, "f")
+            found += [*item.integers(8), *map(text_of, item.each(9)), *item.floats(7, "f")]
             found += [value for data in item.each(5) for value in tensor(data)[1][1]]
     return found
 

@@ -211,6 +211,8 @@ class _Growing:
             checker.components(range(len(checker.assignments))),
         )
         self._counted = counted(checker)
+        #: How many boxes the checker may get, once that is known.
+        self._most: int | None = None
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
         self._tree = Grown()
         self._heap: list[Waiting] = []
@@ -235,27 +237,42 @@ class _Growing:
         return True
 
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
-        """Cut boxes for part of the time, or until the checker has enough to do; it goes through what is claimed."""
+        """Cut boxes for part of what is left of the time, go through what is claimed of them, and so on.
+
+        Where the checker counts how much of a box is open, boxes are cut until it has enough to do.
+        """
         totals = Totals(somebody=bool(self._checker.question.compared))
-        cutting, most = deadline.later(-(1 - _CUTTING) * deadline.remaining), _TIMED
-        while self._heap and not cutting.passed:
-            if len(self._heap) + len(self._claimed) >= most:
-                if most > _TIMED:
-                    break
-                later = _CHECKING * deadline.remaining if self._counted else (1 - _CUTTING) * deadline.remaining
-                most = max(most + 1, int(later / self._seconds()))
-            taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
-            for one, *found in zip(taken, *self._looking.look([one.box for one in taken]), strict=True):
-                self._decided(one, *found)
-        for one in sorted((*self._claimed, *self._heap), key=self._gained):
-            if self._counted and one.grown.claim[0] != "U":
-                # The checker counts how much of it is open, if anything: that needs no trial.
-                one.grown.claim = "E" if one.grown.claim == "E" else "~"
-            elif one.grown.claim == "?" or deadline.passed or not self._follows(one, totals):
-                one.grown.claim = "~" if self._counted else "?"
-                totals.open += self._mass(one.box)
+        while self._heap and not deadline.passed:
+            cutting = deadline.later(-(1 - _CUTTING) * deadline.remaining)
+            while self._heap and not cutting.passed and not self._enough(deadline):
+                taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
+                for one, *found in zip(taken, *self._looking.look([one.box for one in taken]), strict=True):
+                    self._decided(one, *found)
+            claimed, self._claimed = sorted(self._claimed, key=self._gained), []
+            for one in claimed:
+                self._tried(one, totals, deadline)
+            if self._counted:
+                break
+        for one in self._heap:
+            one.grown.claim = "~" if self._counted else "?"
+            totals.open += self._mass(one.box)
         self._tree.pruned()
         return self._tree, totals
+
+    def _tried(self, one: Waiting, totals: Totals, deadline: Deadline) -> None:
+        """Leave a claim if it follows; what is counted needs no trial."""
+        if self._counted and one.grown.claim == "=":
+            one.grown.claim = "~"
+        elif not (self._counted and one.grown.claim == "E") and (deadline.passed or not self._follows(one, totals)):
+            one.grown.claim = "~" if self._counted else "?"
+            totals.open += self._mass(one.box)
+
+    def _enough(self, deadline: Deadline) -> bool:
+        """Whether the checker takes as long for the boxes as it may."""
+        boxes = len(self._heap) + len(self._claimed)
+        if self._counted and self._most is None and boxes >= _TIMED:
+            self._most = max(boxes + 1, int(_CHECKING * deadline.remaining / self._seconds()))
+        return self._most is not None and boxes >= self._most
 
     def _gained(self, one: Waiting) -> float:
         """The more a claim counts for, the less this is."""

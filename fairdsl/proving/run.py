@@ -30,7 +30,7 @@ from fairdsl.semantics import front_end
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 from fairdsl_verify import RejectedError
-from fairdsl_verify.command import check
+from fairdsl_verify.command import NOTHING, check
 from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.rates import Rates
@@ -111,6 +111,9 @@ def _proved(item: Elaborated, path: Path, deadline: Deadline, *, deployed: bool)
         checked = check(path, *made.models)
     except RejectedError as error:
         said = str(error)
+    if said == NOTHING:  # all of it is open, as the checker alone can say
+        path.unlink()
+        raise Unproved("nothing was proved")
     if checked is not None and not groups:
         # The checker has said what follows of each line: that is claimed.
         write_file(path, made.claiming(checked.totals).content())

@@ -209,8 +209,8 @@ def test_it_is_short() -> None:
 
 #: Lines at most, docstrings and comments included.
 MOST = {
-    "networks": 1359,
-    "trees": 1319,
+    "networks": 1361,
+    "trees": 1320,
     "rates": 682,
     "samples": 160,
     "relaxed questions": 126,

@@ -144,8 +144,8 @@ def _all_fair(self: tree.Checker, node: tree.Node, sure: list[int], totals: tree
     totals.counted(fair=self.mass(node), sure=bool(sure))
 
 
-def _first_half_twice(self: tree.Checker, node: tree.Node, place: int, at: int) -> tuple[tree.Node, tree.Node]:
-    first, _ = HALVES(self, node, place, at)
+def _first_half_twice(self: tree.Checker, node: tree.Node, words: list[str]) -> tuple[tree.Node, tree.Node]:
+    first, _ = HALVES(self, node, words)
     return first, first
 
 
