@@ -42,8 +42,8 @@ _CHECKING = 8
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
 
-#: Boxes by which it is known how long the checker takes for one.
-_TIMED = 8
+#: Boxes by which it is known how long the checker takes for one, and so many it gets in any case.
+_TIMED, _LEAST = 8, 64
 
 #: How much more it counts by how much an attribute moves the lower and the upper bound apart than how far both.
 _APART = 4
@@ -242,9 +242,9 @@ class _Growing:
         Where the checker counts how much of a box is open, boxes are cut until it has enough to do.
         """
         totals = Totals(somebody=bool(self._checker.question.compared))
-        while self._heap and not deadline.passed:
+        while self._heap and (self._counted or not deadline.passed):
             cutting = deadline.later(-(1 - _CUTTING) * deadline.remaining)
-            while self._heap and not cutting.passed and not self._enough(deadline):
+            while self._heap and not self._enough(cutting, deadline):
                 taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
                 for one, *found in zip(taken, *self._looking.look([one.box for one in taken]), strict=True):
                     self._decided(one, *found)
@@ -267,12 +267,14 @@ class _Growing:
             one.grown.claim = "~" if self._counted else "?"
             totals.open += self._mass(one.box)
 
-    def _enough(self, deadline: Deadline) -> bool:
-        """Whether the checker takes as long for the boxes as it may."""
+    def _enough(self, cutting: Deadline, deadline: Deadline) -> bool:
+        """Whether it is time to stop cutting, or the checker takes as long for the boxes as it may."""
         boxes = len(self._heap) + len(self._claimed)
-        if self._counted and self._most is None and boxes >= _TIMED:
-            self._most = max(boxes + 1, int(_CHECKING * deadline.remaining / self._seconds()))
-        return self._most is not None and boxes >= self._most
+        if not self._counted:
+            return cutting.passed
+        if self._most is None and boxes >= _LEAST:
+            self._most = max(_LEAST, int(_CHECKING * deadline.remaining / self._seconds()))
+        return self._most is not None and (cutting.passed or boxes >= self._most)
 
     def _gained(self, one: Waiting) -> float:
         """The more a claim counts for, the less this is."""
