@@ -10,6 +10,9 @@ from operator import add, mul
 from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph, Message, Node, Tensor, tensor
 
+#: Operators that read nothing else.
+_ALONE = ("Relu", "Sigmoid", "Identity", "Flatten")
+
 
 @dataclass
 class Affine:
@@ -67,14 +70,16 @@ def network_of(graph: Graph, columns: int) -> Network:
             constants[node.outputs[0]] = tensor(node.attributes.pop("value", Message(b"")).one(5, 2, b""))[1]
             node.all_seen()
             continue
-        if sigmoid or name not in node.inputs:
+        if sigmoid or name not in node.inputs or (node.op in _ALONE and len(node.inputs) > 1):
             reject(f"`{node.op}` reads another tensor than the one before it: this program follows chains only")
         if node.op == "Relu":
             layers.append(identity(len(layers[-1].weight)))
             nodes.append(None)
         elif node.op == "Sigmoid":
             sigmoid = True
-        elif node.op != "Identity" and not (node.op == "Flatten" and node.integer("axis", 1) == 1):
+        elif node.op == "Flatten" and node.integer("axis", 1) != 1:
+            reject("`Flatten` puts individuals together")
+        elif node.op not in _ALONE:
             step = step_of(node, constants, name, len(layers[-1].weight))
             layers[-1] = layers[-1].then(step)
             nodes.append(step)

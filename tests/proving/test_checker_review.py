@@ -145,6 +145,15 @@ def test_one_column_that_is_spread_over_two_is_not_two(tmp_path: Path) -> None:
         tried(tmp_path, chain_file(nodes, tensors, width=1), question(), "=")
 
 
+def test_a_node_that_reads_more_than_its_operator_does_is_rejected(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Identity", ["c", "x"], ["z"]), helper.make_node("Gemm", ["z", "w"], ["y"], transB=1)]
+    with pytest.raises(RejectedError, match="follows chains only"):
+        tried(tmp_path, chain_file(nodes, {"c": [[0, 0]], "w": [[1, 0]]}), question(), "=")
+    nodes[0] = helper.make_node("Flatten", ["x"], ["z"], axis=0)
+    with pytest.raises(RejectedError, match="individuals together"):
+        tried(tmp_path, chain_file(nodes, {"w": [[1, 0]]}), question(), "=")
+
+
 def test_an_attribute_with_two_values_is_rejected(tmp_path: Path) -> None:
     """Runtimes read the field that the type names; whoever reads another one reads another model."""
     model = onnx.ModelProto()
