@@ -21,7 +21,7 @@ LEAVES = 500
 
 
 class Parts:
-    """The leaves of a tree, so many together; a part is checked with the bounds above it, as if it were the whole."""
+    """The leaves of a tree, so many together; a part is checked with the boxes above it, as if it were the whole."""
 
     def __init__(self, data: Any, lines: list[str], content: bytes) -> None:
         self._checker, self._lines = checker_of(question_of(data), Graph(content)), lines
