@@ -209,7 +209,7 @@ def test_it_is_short() -> None:
 
 #: Lines at most, docstrings and comments included.
 MOST = {
-    "networks": 1367,
+    "networks": 1366,
     "trees": 1320,
     "rates": 682,
     "samples": 160,

@@ -14,7 +14,6 @@ from fairdsl_verify import RejectedError, slab
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import Question
-from tests.proving.proved_networks import network
 from tests.proving.test_checker_review import LINEAR, PEOPLE, question, tried
 
 
@@ -91,8 +90,14 @@ def test_a_box_of_which_it_is_not_known_who_is_asked_about_is_not_counted(tmp_pa
 
 def test_more_is_proved_where_boxes_are_counted(tmp_path: Path) -> None:
     """One leaf over everybody shows a share without a single cut."""
-    network(tmp_path / "m.onnx", 7)
     wide = [PEOPLE[0] | {"low": -100, "high": 100}, PEOPLE[1]]
     asked = question(attributes=wide, asks="share", decides={"of": "score", "relation": ">", "threshold": "1/2"})
     asked["claims"] = asked["claims"] | {"holds": False, "certified": "9/10", "compared": []}
     assert tried(tmp_path, LINEAR, asked, "~").follows
+    # An engine that counts half of what is open claims more than follows.
+    asked["claims"] = asked["claims"] | {"certified": 1}
+    for faulty in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            if faulty:
+                patch.setattr("fairdsl_verify.tree.crossed", lambda *_: 0)
+            assert tried(tmp_path, LINEAR, asked, "~").follows is faulty
