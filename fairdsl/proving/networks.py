@@ -39,6 +39,9 @@ _CUTTING = 1 / 3
 #: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
 _CHECKING = 8
 
+#: But no more seconds than these: whoever asked for a proof waits for it.
+_WAITING = 120.0
+
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
 
@@ -273,7 +276,8 @@ class _Growing:
         if not self._counted:
             return cutting.passed
         if self._most is None and boxes >= _LEAST:
-            self._most = max(_LEAST, int(_CHECKING * deadline.remaining / self._seconds()))
+            later = min(_CHECKING * deadline.remaining, _WAITING)
+            self._most = max(_LEAST, int(later / self._seconds()))
         return self._most is not None and (cutting.passed or boxes >= self._most)
 
     def _gained(self, one: Waiting) -> float:
