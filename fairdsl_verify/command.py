@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
@@ -18,32 +17,18 @@ from typing import Any, TextIO
 
 from fairdsl_verify import RejectedError, reject
 from fairdsl_verify.groups import FORMAT as RATES
-from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.parts import follow_parts
-from fairdsl_verify.question import Question, no_float, once
-from fairdsl_verify.rates import Number, Rates, order_of
+from fairdsl_verify.question import no_float, once
+from fairdsl_verify.rates import rates_of
 from fairdsl_verify.relaxed import checker_of, question_of
-from fairdsl_verify.sample import drawn
-from fairdsl_verify.tree import Totals, follow, percent, verdict_of
+from fairdsl_verify.sample import sample_of
+from fairdsl_verify.tree import Checked, follow, percent, verdict_of
 
 #: Characters of a question at most; more are not read.
 MOST_CHARACTERS = 1 << 26
-
-
-@dataclass
-class Checked:
-    """What was reached about one proof: ``follows`` says whether that is what the proof claims, or more."""
-
-    question: Question | RatesQuestion
-    follows: bool
-    claims: str
-    verdict: str
-    #: Of pairs, what the leaves come to; of rates, the number, where there is one.
-    totals: Totals
-    number: Number | None = None
-    #: Only some leaves were looked at: what the proof claims is not shown.
-    sampled: bool = False
+#: Why a proof is rejected of which nothing follows.
+NOTHING = "it shows nothing"
 
 
 def check(
@@ -59,11 +44,10 @@ def check(
             lines = _lines(file)
             data = json.loads(next(lines, ""), object_pairs_hook=once, parse_float=no_float, parse_constant=no_float)
             contents = [path.read_bytes() for path in models]
-            rates = type(data) is dict and data.get("format") == RATES
-            if sample is not None and not rates:
-                return _some(data, lines, contents, *sample)
-            if rates:
-                return _rates(data, lines, contents)
+            if type(data) is dict and data.get("format") == RATES:
+                return rates_of(data, lines, contents)
+            if sample is not None:
+                return sample_of(data, lines, contents, *sample)
             return _pairs(data, lines, contents, jobs, kept)
     except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError, RecursionError) as error:
         reject(f"it cannot be read: {error}")
@@ -89,28 +73,13 @@ def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes], jobs: int
     follows = totals.certified >= question.certified and totals.falsified >= question.falsified
     if question.holds:
         follows = follows and totals.holds
-    elif not question.certified > 0 and not question.falsified > 0:
-        reject("it claims nothing")
+    elif not (totals.fair or totals.unfair or totals.holds):
+        reject(NOTHING)
     shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
     reached = f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)"
-    return Checked(question, follows, claims, reached, totals)
-
-
-def _some(data: Any, lines: Iterator[str], contents: Sequence[bytes], count: int, seed: int) -> Checked:
-    question = question_of(data)
-    reached = drawn(checker_of(question, Graph(question.file_of(contents))), lines, count, seed)
-    return Checked(question, False, "are not checked as a whole", reached, Totals(open=1), sampled=True)
-
-
-def _rates(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checked:
-    question = RatesQuestion(data)
-    rates = Rates(question, b"" if question.kind == "written" else question.file_of(contents))
-    rates.follow(order_of(lines))
-    number, (low, high) = rates.number(), question.claimed
-    follows = number is not None and low <= number[0] and number[1] <= high
-    claims = f"the number lies from {low} to {high}"
-    return Checked(question, follows, claims, rates.verdict(number), Totals(open=1), number)
+    margin = question.margin if question.deployed else None
+    return Checked(question, follows, claims, reached, totals, margin=margin)
 
 
 def answer(proof: Path, models: Sequence[Path], wanted: str | None, **how: Any) -> tuple[str, int]:

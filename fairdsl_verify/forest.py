@@ -16,8 +16,9 @@ from math import ceil, floor, lcm
 from typing import Any
 
 from fairdsl_verify import reject
-from fairdsl_verify.onnx_file import Graph, Node, tensor
-from fairdsl_verify.question import MAYBE, Box, Column, Model, integral, side_of
+from fairdsl_verify.margin import of_threshold, of_trees
+from fairdsl_verify.onnx_file import Graph, Node, tensor, text_of
+from fairdsl_verify.question import MAYBE, Box, Column, Model, decided, integral, side_of
 
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
@@ -94,7 +95,6 @@ class Sum:
 
     side: int
     same: bool
-    bounds: Known
 
 
 class Forest:
@@ -105,34 +105,34 @@ class Forest:
         made = 7 if node.op == "TreeEnsembleClassifier" else 1
         if _back(graph, node.inputs[0], 1) != graph.input or _back(graph, graph.outputs[0], made) != node.outputs[0]:
             reject("the model is more than trees: between its input, them and its first output stands something else")
+        base, share = _listed(node, "base_values"), Fraction(1)
+        if len(base) > 1:
+            reject("the trees have several base values")
         if node.op == "TreeEnsembleClassifier":
-            labels, threshold = _labels_of(node, question)
-            self.zero_is_low, constant, self.upward = True, -threshold, labels[1] == question.threshold
-            lists = {name: _listed(node, f"class_{name}") for name in _VOTES}
+            (limit, self.upward), self.zero_is_low = _label_of(node, question), True
+            votes = "class"
         elif node.op == "TreeEnsembleRegressor":
-            self.zero_is_low, constant = question.relation in (">", "<="), -_threshold_of_score(node, question)
-            self.upward = question.relation in (">", ">=")
-            lists = {name: _listed(node, f"target_{name}") for name in _VOTES}
+            limit = _limit_of(node, question)
+            self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
+            votes = "target"
         else:
             reject(f"this program does not know the operator `{node.op}`")
         for ignored in ("nodes_hitrates", "nodes_missing_value_tracks_true"):  # nothing is missing
             node.attributes.pop(ignored, None)
-        share = Fraction(1)
-        roots = _Nodes(node, question, lists)
-        if node.op == "TreeEnsembleRegressor":
-            match _text(node, "aggregate_function", "SUM"):
-                case "AVERAGE":
-                    share = Fraction(1, len(roots.first))
-                case "SUM":
-                    pass
-                case other:
-                    reject(f"the trees are put together by {other}")
+        roots = _Nodes(node, question, {name: _listed(node, f"{votes}_{name}") for name in _VOTES})
+        if node.op == "TreeEnsembleRegressor" and (how := _text(node, "aggregate_function", "SUM")) != "SUM":
+            share = Fraction(1, len(roots.first))
+            if how != "AVERAGE":
+                reject(f"the trees are put together by {how}")
         node.all_seen()
-        votes = [vote * share for vote in roots.votes.values()]
-        scale = lcm(constant.denominator, *(vote.denominator for vote in votes))
-        self.constant = integral(constant * scale)
+        self._limit, self._roots = limit, len(roots.first)
+        self._votes = [*(vote * share for vote in roots.votes.values()), *base]
+        constant = sum(base, -limit)
+        #: What a score of 1 is here, and how far from the threshold one has to be to count.
+        self.scale, self.margin = lcm(constant.denominator, *(vote.denominator for vote in self._votes)), 0
+        self.constant = integral(constant * self.scale)
         self.question = question
-        self.start = self._kept(self.constant, roots.trees(share * scale))
+        self.start = self._kept(self.constant, roots.trees(share * self.scale))
         for place, attribute in enumerate(question.attributes):
             self.start = self.narrowed(self.start, place, (0, attribute.size - 1))
         self._differing = sum(1 << place for place in question.differ)
@@ -146,6 +146,11 @@ class Forest:
             else:
                 constant += tree.low
         return constant, tuple(kept)
+
+    def rounding(self) -> Fraction:
+        """What the sum of anybody is off by in float32."""
+        most = (self._roots + 1) * max(map(abs, self._votes), default=Fraction(0))
+        return of_trees(self.question, most, self._votes, self._roots) + of_threshold(self._limit)
 
     def narrowed(self, known: Known, place: int, ends: tuple[int, int]) -> Known:
         """What is left where an attribute has these positions."""
@@ -168,9 +173,10 @@ class Forest:
                 for place, at in zip(self.question.differ, self.question.assignments[number], strict=True):
                     tree = tree.within(place, at, at)
                 under, over = under + tree.low, over + tree.high
-            found.append(side_of(low + under, high + over, zero_is_low=self.zero_is_low))
+            ends = low + under - self.margin, high + over + self.margin
+            found.append(side_of(*ends, zero_is_low=self.zero_is_low))
         side = found[0] if len(set(found)) == 1 else MAYBE
-        return Sum(side, side != MAYBE or not moved, known)
+        return Sum(side, side != MAYBE or not (moved or self.margin))
 
     def cells(self, known: Known, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
         """Positions that stand for all, each with the measure of those who are alike."""
@@ -185,7 +191,7 @@ class Forest:
     def high(self, known: Known, point: Sequence[int]) -> bool:
         """On which side an individual of the box is."""
         total = known[0] + sum(tree.at(point) for tree in known[1])
-        return total > 0 or (total == 0 and not self.zero_is_low)
+        return decided(total, self.margin, zero_is_low=self.zero_is_low)
 
 
 def _back(graph: Graph, name: str, kind: int) -> str:
@@ -199,26 +205,22 @@ def _back(graph: Graph, name: str, kind: int) -> str:
     return name
 
 
-def _labels_of(node: Node, question: Model) -> tuple[list[int | str], Fraction]:
-    """The two labels, and what the sum has to exceed for the second one; the question asks for one of them."""
+def _label_of(node: Node, question: Model) -> tuple[Fraction, bool]:
+    """What the sum has to exceed for the second of two labels, and whether the question asks for that one."""
     _text(node, "post_transform", "NONE")  # the label is chosen before
     labels = [*_listed(node, "classlabels_int64s"), *_listed(node, "classlabels_strings")]
     if question.of != "label" or len(set(labels)) != 2 or len(labels) != 2 or question.threshold not in labels:
         reject("the file's trees choose one of two labels, and the question asks for another one, or for a score")
-    weights = _listed(node, "class_weights", keep=True)
-    base = _listed(node, "base_values")
-    if len(base) > 1:
-        reject("the trees have several base values")
-    return labels, Fraction(0 if any(weight < 0 for weight in weights) else 1, 2) - sum(base, Fraction(0))
+    negative = any(weight < 0 for weight in _listed(node, "class_weights", keep=True))
+    return Fraction(0 if negative else 1, 2), labels[1] == question.threshold
 
 
-def _threshold_of_score(node: Node, question: Model) -> Fraction:
-    base = _listed(node, "base_values")
-    if question.of != "score" or node.integer("n_targets", 1) != 1 or len(base) > 1:
+def _limit_of(node: Node, question: Model) -> Fraction:
+    if question.of != "score" or node.integer("n_targets", 1) != 1:
         reject("the file's trees compute one score, and the question asks for a label, or they compute several")
     if _text(node, "post_transform", "NONE") != "NONE":
         reject("the trees' sum is transformed")
-    return Fraction(question.threshold) - sum(base, Fraction(0))
+    return Fraction(question.threshold)
 
 
 def _text(node: Node, name: str, default: str) -> str:
@@ -232,8 +234,7 @@ def _listed(node: Node, name: str, *, keep: bool = False) -> list[Any]:
     for each in (name, f"{name}_as_tensor"):
         item = node.attributes.get(each) if keep else node.attributes.pop(each, None)
         if item is not None:
-            found += item.integers(8) + [text.decode("utf-8", "replace") for text in item.each(9)]
-            found += item.floats(7, "f")
+            found += [*item.integers(8), *map(text_of, item.each(9)), *item.floats(7, "f")]
             found += [value for data in item.each(5) for value in tensor(data)[1][1]]
     return found
 

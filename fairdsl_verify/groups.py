@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -10,9 +9,9 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.masses import Law
-from fairdsl_verify.question import Condition, Model, exact, items, keys, whole
+from fairdsl_verify.question import Condition, Model, exact, items, keys, places_of, whole
 
-FORMAT = "fairdsl.rates/1"
+FORMAT = "fairdsl.rates/2"
 #: What is made of the rates of groups, and what several strata come to, of which the worst decides.
 COMPARES = {
     "gap": "greatest",
@@ -34,18 +33,6 @@ class Rate:
 
     hits: list[tuple[int, bool]]
     misses: list[tuple[int, bool]]
-
-    def words(self, labels: Sequence[str]) -> str:
-        """As it is printed."""
-        hits, misses = (
-            " or ".join(
-                f"{'favourable' if decision else 'unfavourable'}{f' and {labels[cell]}' if labels else ''}"
-                for cell, decision in part
-            )
-            or "nobody"
-            for part in (self.hits, self.misses)
-        )
-        return f"hits are {hits}; misses are {misses}"
 
 
 class RatesQuestion(Model):
@@ -82,8 +69,8 @@ class RatesQuestion(Model):
     def _groups(self, found: dict[str, Any]) -> None:
         self.where, self.given = (Condition(found[key], self.attributes) for key in ("where", "given"))
         self.law = Law(found["law"], self.attributes)
-        self.across, self.strata = (self._columns(found[key]) for key in ("across", "each"))
-        self.label = None if found["label"] is None else self._columns([found["label"]])[0]
+        self.across, self.strata = (places_of(found[key], self.attributes) for key in ("across", "each"))
+        self.label = None if found["label"] is None else places_of([found["label"]], self.attributes)[0]
         if self.label in (*self.across, *self.strata):
             reject("the label makes groups")
         self.keys = list(dict.fromkeys((*self.across, *self.strata, *([] if self.label is None else [self.label]))))
@@ -113,12 +100,6 @@ class RatesQuestion(Model):
             if self.required not in ("<", "<=", ">", ">="):
                 reject("what is required is no relation to a number")
 
-    def _columns(self, data: Any) -> list[int]:
-        columns = [whole(column, "a column") for column in items(data, "columns")]
-        if len(set(columns)) != len(columns) or not all(0 <= column < len(self.attributes) for column in columns):
-            reject("a column is named twice, or there is none")
-        return columns
-
     def _decided(self, data: Any) -> list[tuple[int, bool]]:
         found = []
         for item in items(data, "what is counted"):
@@ -139,51 +120,3 @@ class RatesQuestion(Model):
             group, stratum = items(item, "a group") if len(item) == 2 else ([], [])
             cells = [tuple(whole(cell, "a cell") for cell in items(part, "cells")) for part in (group, stratum)]
             self.listed.add((cells[0], cells[1]))
-
-    def group_words(self, columns: Sequence[int], cells: Sequence[int]) -> str:
-        """A group as it is printed."""
-        parts = [
-            f"{self.attributes[column].name} = {self.law.cell_words(column, cell)}"
-            for column, cell in zip(columns, cells, strict=True)
-        ]
-        return " and ".join(parts) or "everybody"
-
-    def words(self) -> Iterator[str]:
-        """The question as it is printed."""
-        yield from self.heading()
-        yield f"where      {self.where.words()}"
-        yield f"given      {self.given.words()}"
-        yield from self.law.words()
-        side = "favourable" if self.favourable else "unfavourable"
-        if self.rules is not None:
-            for condition, decision in self.rules:
-                yield f"rule       {side if decision else f'not {side}'} where {condition.words()}; else"
-            yield f"rule       not {side}"
-        else:
-            yield from self.columns()
-            scored = {"onnx": "of the file", "linear": "of the file", "written": "the sum of the columns"}[self.kind]
-            yield f"decides    {self.of} {self.relation} {self.threshold}, {scored}: then it is {side}, else not"
-        yield f"groups     {self._names(self.across)}{', for each ' + self._names(self.strata) if self.strata else ''}"
-        labels = [] if self.label is None else [self._label(cell) for cell in range(len(self.law.cells[self.label]))]
-        for rate in self.rates:
-            yield f"rate       {rate.words(labels)}"
-        several = "" if self.folds == "single" else f", of several the {self.folds}"
-        yield f"compares   {self.compares}{several}"
-        if self.privileged is not None:
-            yield f"privileged {self.group_words(self.across, self.privileged)}; all others are one group"
-        if self.excludes:
-            yield "left out   groups of probability 0"
-            for group, stratum in sorted(self.listed):
-                yield f"left out   {self.group_words((*self.across, *self.strata), (*group, *stratum))}"
-        if self.required:
-            yield f"requires   {self.required} {self.limit}"
-        for each in self.rests:
-            yield f"rests on   {each}"
-        yield "arithmetic real, on the numbers that the question and the model's file state"
-
-    def _names(self, columns: Sequence[int]) -> str:
-        return ", ".join(self.attributes[column].name for column in columns)
-
-    def _label(self, cell: int) -> str:
-        assert self.label is not None, "who asks knows that there is one"
-        return self.group_words([self.label], [cell])

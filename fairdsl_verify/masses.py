@@ -91,23 +91,20 @@ class Formulas:
 
     def of(self, condition: Condition) -> int:
         """A condition of the question."""
-        if condition.op in ("and", "or", "not"):
+        if condition.op in ("and", "or"):
             return self.joined(condition.op, map(self.of, condition.parts))
         if condition.op == "in":
             table = [int(value in condition.values) for value in self._values(condition.place)]
             return self.sum({condition.place: table}, 0, (), zero=False)
-        scale = lcm(condition.constant.denominator, *(factor.denominator for _, factor in condition.terms))
         added: dict[int, list[Fraction]] = {}
         for place, factor in condition.terms:
             values = self._values(place)
             before = added.get(place, [Fraction(0)] * len(values))
-            added[place] = [have + factor * value for have, value in zip(before, values, strict=True)]
-        scale = lcm(scale, *(value.denominator for table in added.values() for value in table))
+            added[place] = [have - factor * value for have, value in zip(before, values, strict=True)]
+        numbers = [condition.constant, *(value for table in added.values() for value in table)]
+        scale = lcm(*(number.denominator for number in numbers))
         tables = {place: [integral(value * scale) for value in table] for place, table in added.items()}
-        above, least = (self.sum(tables, integral(condition.constant * scale), (), zero=zero) for zero in (False, True))
-        below, equal = self.joined("not", [least]), self.joined("and", [least, self.joined("not", [above])])
-        most, other = self.joined("not", [above]), self.joined("not", [equal])
-        return {">": above, ">=": least, "<": below, "<=": most, "=": equal, "!=": other}[str(condition.op)]
+        return self.sum(tables, -integral(condition.constant * scale), (), zero=condition.op == "<=")
 
     def _values(self, place: int) -> list[Fraction]:
         attribute = self._attributes[place]
@@ -191,27 +188,6 @@ class Law:
             if len(values) != len(self.cells[column]) or min(values) < 0 or sum(values) != 1:
                 reject("a row is not one probability for each cell, none below 0 and together 1")
             yield cells, values
-
-    def cell_words(self, column: int, cell: int) -> str:
-        """A cell as it is printed."""
-        attribute, (first, last, inside) = self.attributes[column], self.cells[column][cell]
-        if attribute.values is not None:
-            text = " or ".join(map(repr, attribute.data["labels"][first : last + 1]))
-        else:
-            ends = [attribute.value(first), attribute.value(last)][: 1 + (first < last)]
-            text = " .. ".join(map(str, ends))
-        return text + ("" if inside == POINT else f" ({inside})")
-
-    def words(self) -> Iterator[str]:
-        """As it is printed."""
-        for column, attribute in enumerate(self.attributes):
-            cells = range(len(self.cells[column]))
-            yield f"law        {attribute.name} in {', '.join(self.cell_words(column, cell) for cell in cells)}"
-            for at in dict.fromkeys(key[:-1] for key in self.tables[column]):
-                row = ", ".join(str(Fraction(self.tables[column][*at, cell], self.scales[column])) for cell in cells)
-                parents = zip(self.parents[column], at, strict=True)
-                given = [f"{self.attributes[one].name} = {self.cell_words(one, cell)}" for one, cell in parents]
-                yield f"{'':10} {'given ' if given else ''}{' and '.join(given)}{': ' if given else ''}{row}"
 
 
 #: The first and the last position of a cell, and how its mass lies within it.

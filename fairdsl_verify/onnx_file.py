@@ -7,7 +7,7 @@ that callers may replace, operators of other domains, attributes and fields that
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -45,47 +45,48 @@ class Message:
             if number not in known:
                 reject(f"{where} has a field {number}, which this program does not know")
 
+    def values(self, number: int, *kinds: int) -> list[tuple[int, Any]]:
+        """All that stands there of a field, with its wire type, which is one of these."""
+        found = self.fields.get(number, [])
+        if any(kind not in kinds for kind, _ in found):
+            reject(f"a field {number} is of another wire type than ONNX says")
+        return found
+
     def one(self, number: int, kind: int, default: Any) -> Any:
         """The value of a field that may stand there once."""
-        found = self.fields.get(number, [])
+        found = self.values(number, kind)
         if len(found) > 1:
             reject(f"a field {number} stands there {len(found)} times; which one counts depends on the reader")
-        if found and found[0][0] != kind:
-            reject(f"a field {number} is of another wire type than ONNX says")
         return found[0][1] if found else default
-
-    def text(self, number: int) -> str:
-        """A field of text."""
-        return bytes(self.one(number, 2, b"")).decode("utf-8", "replace")
 
     def each(self, number: int) -> list[bytes]:
         """The values of a repeated field of bytes."""
-        found = self.fields.get(number, [])
-        if any(kind != 2 for kind, _ in found):
-            reject(f"a field {number} is of another wire type than ONNX says")
-        return [value for _, value in found]
+        return [value for _, value in self.values(number, 2)]
+
+    def text(self, number: int) -> str:
+        """A field of text."""
+        return text_of(self.one(number, 2, b""))
 
     def floats(self, number: int, code: str) -> list[Fraction]:
         """A repeated field of floats (`f`) or doubles (`d`), packed or not."""
-        found = self.fields.get(number, [])
-        if any(kind not in (2, 5 if code == "f" else 1) for kind, _ in found):
-            reject(f"a field {number} is of another wire type than ONNX says")
-        return dyadic(b"".join(value for _, value in found), code)
+        return dyadic(b"".join(value for _, value in self.values(number, 2, 5 if code == "f" else 1)), code)
 
     def integers(self, number: int) -> list[int]:
         """A repeated field of integers, packed or not."""
-        found: list[int] = []
-        for kind, value in self.fields.get(number, []):
-            if kind == 0:
-                found.append(_signed(value))
-            elif kind == 2:
-                at = 0
-                while at < len(value):
-                    number_, at = _varint(value, at)
-                    found.append(_signed(number_))
-            else:
-                reject(f"a field {number} is of another wire type than ONNX says")
-        return found
+        found = self.values(number, 0, 2)
+        return [_signed(one) for kind, value in found for one in (_varints(value) if kind == 2 else [value])]
+
+
+def text_of(data: bytes) -> str:
+    """Text as it is compared: what is none stands for itself."""
+    return data.decode("utf-8", "replace")
+
+
+def _varints(data: bytes) -> Iterator[int]:
+    at = 0
+    while at < len(data):
+        value, at = _varint(data, at)
+        yield value
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
@@ -146,8 +147,7 @@ class Node:
         message.only((1, 2, 3, 4, 5, 6, 7, 9), "a node")
         self.op = message.text(4)
         self.domain = message.text(7) or "ai.onnx"
-        self.inputs = [name.decode("utf-8", "replace") for name in message.each(1)]
-        self.outputs = [name.decode("utf-8", "replace") for name in message.each(2)]
+        self.inputs, self.outputs = (list(map(text_of, message.each(number))) for number in (1, 2))
         self.attributes: dict[str, Message] = {}
         for item in map(Message, message.each(5)):
             name = item.text(1)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from fairdsl_verify import reject
 
-FORMAT = "fairdsl.proof/1"
+FORMAT = "fairdsl.proof/2"
 #: The checker's own limits: more is rejected, not attempted.
 MOST_ASSIGNMENTS, MOST_EVALUATED = 4096, 4096
 #: Three-valued truth of a condition on a box.
@@ -89,31 +89,29 @@ class Attribute:
 
     def __init__(self, data: Any) -> None:
         kind = data.get("type") if type(data) is dict else None
-        self.values: list[Fraction] | None = None
-        if kind == "values":
-            found = keys(data, ("name", "type", "values", "labels"), "an attribute")
-            if any(type(label) is not str for label in items(found["labels"], "`labels`")):
-                reject("a label is not text")
-            self.values = [exact(value, "a value") for value in items(found["values"], "`values`")]
-            if len(set(self.values)) != len(self.values):
-                reject("an attribute has a value twice")
-            self.start, self.step, self.size = Fraction(0), Fraction(0), len(self.values)
-        elif kind in ("integer", "real"):
-            found = keys(data, ("name", "type", "low", "high"), "an attribute")
-            self.start, high = exact(found["low"], "`low`"), exact(found["high"], "`high`")
-            if kind == "integer":
-                if self.start.denominator != 1 or high.denominator != 1:
-                    reject("the ends of an integer attribute are not whole")
-                self.step, self.size = Fraction(1), int(high - self.start) + 1
-            else:
-                self.step, self.size = (high - self.start) / CELLS, CELLS + 1
-                if self.step <= 0:
-                    reject("a real attribute has no values, or one")
-        else:
+        if kind not in ("values", "integer", "real"):
             reject("an attribute is of no known type")
-        if self.size < 1:
-            reject("an attribute has no values")
-        self.real, self.name, self.data = kind == "real", found["name"], found
+        ends = ("values", "labels") if kind == "values" else ("low", "high")
+        self.data = keys(data, ("name", "type", *ends), "an attribute")
+        self.real, self.name = kind == "real", self.data["name"]
+        self.values: list[Fraction] | None = None
+        self.start, self.step = Fraction(0), Fraction(1)
+        if kind == "values":
+            self.values = [exact(value, "a value") for value in items(self.data["values"], "`values`")]
+            labels, self.size = items(self.data["labels"], "`labels`"), len(self.values)
+            if any(type(label) is not str for label in labels) or len(labels) != self.size:
+                reject("a label is not text, or there are not as many as values")
+            if len(set(self.values)) != self.size:
+                reject("an attribute has a value twice")
+        else:
+            self.start, high = exact(self.data["low"], "`low`"), exact(self.data["high"], "`high`")
+            if self.real:
+                self.step = (high - self.start) / CELLS
+            elif self.start.denominator != 1 or high.denominator != 1:
+                reject("the ends of an integer attribute are not whole")
+            self.size = CELLS + 1 if self.real else int(high - self.start) + 1
+        if self.size < 1 or self.step <= 0:
+            reject("an attribute has no values, or a real one of them")
         if type(self.name) is not str or not self.name.isidentifier():
             reject("an attribute's name is not one word")
 
@@ -125,6 +123,12 @@ class Attribute:
         """The value at a position."""
         return self.start + self.step * position if self.values is None else self.values[position]
 
+    def position(self, value: Fraction) -> Fraction:
+        """Where a value stands; of one that the attribute does not have -1, or no whole number."""
+        if self.values is None:
+            return (value - self.start) / self.step
+        return Fraction(self.values.index(value) if value in self.values else -1)
+
     def range(self, ends: tuple[int, int]) -> tuple[Fraction, Fraction]:
         """The least and the greatest value there."""
         if self.values is None:
@@ -132,41 +136,30 @@ class Attribute:
         values = self.values[ends[0] : ends[1] + 1]
         return min(values), max(values)
 
-    def words(self) -> str:
-        """As it is printed."""
-        if self.values is None:
-            kind = "real" if self.real else "integer"
-            return f"{self.name} : {kind} {self.data['low']} .. {self.data['high']}"
-        labels = self.data["labels"]
-        if len(labels) != len(self.values):
-            reject("there are not as many labels as values")
-        pairs = sorted(zip(self.values, labels, strict=True))
-        return f"{self.name} : {{ {', '.join(f'{label!r} = {value}' for value, label in pairs)} }}"
-
 
 class Condition:
     """A condition on one individual: three-valued on a box."""
 
     def __init__(self, data: Any, attributes: Sequence[Attribute], depth: int = 0) -> None:
-        parts = items(data, "a condition")
-        self.op = parts[0] if parts else None
+        self.op, *rest = items(data, "a condition") or [None]
         self.parts: list[Condition] = []
+        self.attributes = attributes
         if depth > 100:
             reject("a condition is nested too deeply")
-        if self.op in ("and", "or", "not"):
-            self.parts = [Condition(part, attributes, depth + 1) for part in parts[1:]]
-            if self.op == "not" and len(self.parts) != 1:
-                reject("`not` is of one condition")
-        elif self.op in ("<", "<=", "=", "!=", ">", ">=") and len(parts) == 3:
-            terms = [items(term, "a term") for term in items(parts[1], "the terms")]
+        if self.op in ("and", "or"):
+            self.parts = [Condition(part, attributes, depth + 1) for part in rest]
+        elif self.op in ("<", "<=") and len(rest) == 2:
+            terms = [items(term, "a term") for term in items(rest[0], "the terms")]
             self.terms = [(place_of(term, attributes), exact(term[-1], "a factor")) for term in terms]
-            self.constant = exact(parts[2], "a constant")
-        elif self.op == "in" and len(parts) == 3:
-            self.place = place_of([parts[1], None], attributes)
-            self.values = {exact(value, "a value") for value in items(parts[2], "the values")}
+            self.constant = exact(rest[1], "a constant")
+        elif self.op == "in" and len(rest) == 2:
+            self.place = place_of(rest, attributes)
+            attribute = attributes[self.place]
+            self.values = {exact(value, "a value") for value in items(rest[1], "the values")}
+            found = map(attribute.position, self.values)
+            self.positions = [at for at in found if attribute.real or at.denominator == 1]
         else:
             reject("a condition is of no known kind")
-        self.attributes = attributes
 
     def truth(self, box: Sequence[tuple[int, int]]) -> int:
         """Whether it holds for all (YES), for none (NO), or possibly for some individuals of the box."""
@@ -174,62 +167,35 @@ class Condition:
             return min((part.truth(box) for part in self.parts), default=YES)
         if self.op == "or":
             return max((part.truth(box) for part in self.parts), default=NO)
-        if self.op == "not":
-            return YES - self.parts[0].truth(box)
         if self.op == "in":
-            return self._member(box[self.place])
+            first, last = box[self.place]
+            inside = sum(first <= at <= last for at in self.positions)
+            everybody = not self.attributes[self.place].real and inside == last - first + 1
+            return NO if not inside else YES if everybody else MAYBE
         low = high = self.constant
         for place, factor in self.terms:
             ends = self.attributes[place].range(box[place])
             low += factor * ends[factor < 0]
             high += factor * ends[factor > 0]
-        return _compared(str(self.op), low, high)
-
-    def _member(self, ends: tuple[int, int]) -> int:
-        attribute = self.attributes[self.place]
-        if attribute.real:
-            low, high = attribute.range(ends)
-            return MAYBE if any(low <= value <= high for value in self.values) else NO
-        inside = 0
-        for value in self.values:
-            if attribute.values is not None:
-                inside += value in attribute.values[ends[0] : ends[1] + 1]
-            else:
-                position = (value - attribute.start) / attribute.step
-                inside += position.denominator == 1 and ends[0] <= position <= ends[1]
-        return NO if not inside else YES if inside == attribute.measure(ends) else MAYBE
-
-    def words(self) -> str:
-        """As it is printed."""
-        if self.op in ("and", "or"):
-            empty = "everybody" if self.op == "and" else "nobody"
-            return f" {self.op} ".join(f"({part.words()})" for part in self.parts) or empty
-        if self.op == "not":
-            return f"not ({self.parts[0].words()})"
-        if self.op == "in":
-            return f"{self.attributes[self.place].name} in {{{', '.join(map(str, sorted(self.values)))}}}"
-        terms = [f"{factor} {self.attributes[place].name}" for place, factor in self.terms]
-        return f"{' + '.join([*terms, str(self.constant)])} {self.op} 0"
+        if self.op == "<":
+            return YES if high < 0 else NO if low >= 0 else MAYBE
+        return YES if high <= 0 else NO if low > 0 else MAYBE
 
 
 def place_of(term: list[Any], attributes: Sequence[Attribute]) -> int:
-    """Which attribute a pair begins with."""
-    place = whole(term[0] if len(term) == 2 else None, "the place of an attribute")
-    if not 0 <= place < len(attributes):
-        reject("a condition is about an attribute that there is not")
-    return place
+    """Which attribute a pair begins with, by its name."""
+    names = [attribute.name for attribute in attributes]
+    if len(term) != 2 or type(term[0]) is not str or term[0] not in names:
+        reject("something is said of an attribute that there is not")
+    return names.index(term[0])
 
 
-def _compared(op: str, low: Fraction, high: Fraction) -> int:
-    """Whether ``x op 0`` for x anywhere in [low, high]: both ends are reached, what lies between may not be."""
-    if op in ("=", "!="):
-        same = YES if low == high == 0 else NO if low > 0 or high < 0 else MAYBE
-        return same if op == "=" else YES - same
-    if op in (">", ">="):
-        low, high, op = -high, -low, {">": "<", ">=": "<="}[op]
-    if op == "<":
-        return YES if high < 0 else NO if low >= 0 else MAYBE
-    return YES if high <= 0 else NO if low > 0 else MAYBE
+def places_of(names: Any, attributes: Sequence[Attribute]) -> list[int]:
+    """Which attributes are listed, each once."""
+    places = [place_of([name, None], attributes) for name in items(names, "attributes")]
+    if len(set(places)) != len(places):
+        reject("an attribute is listed twice")
+    return places
 
 
 def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
@@ -239,28 +205,39 @@ def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
     return NO if high < 0 or (high == 0 and zero_is_low) else MAYBE
 
 
+def decided(score: int, margin: int, *, zero_is_low: bool) -> bool:
+    """Whether a score less its threshold is above; rejected where it may be off so far that this is not known."""
+    side = side_of(score - margin, score + margin, zero_is_low=zero_is_low)
+    if side == MAYBE:
+        reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
+    return side == YES
+
+
 class Column:
     """A column of the model's input: a constant, and what attributes add to it, by a factor or position by position."""
 
     def __init__(self, data: Any, attributes: Sequence[Attribute]) -> None:
-        self.data = keys(data, ("constant", "terms", "tables"), "a column")
+        self.data = keys(data, ("constant", "terms"), "a column")
         self.constant = exact(self.data["constant"], "a column's constant")
         self.factors: dict[int, Fraction] = {}
         self.tables: dict[int, list[Fraction]] = {}
-        for item in items(self.data["tables"], "`tables`"):
-            place = place_of(items(item, "a table"), attributes)
-            entries = [exact(entry, "an entry") for entry in items(item[1], "a table")]
-            if attributes[place].real or len(entries) != attributes[place].size or place in self.tables:
-                reject("a column has two tables of one attribute, or one without an entry for each value")
-            self.tables[place] = entries
         for item in items(self.data["terms"], "`terms`"):
-            place, factor = place_of(items(item, "a term"), attributes), exact(item[1], "a factor")
-            attribute = attributes[place]
-            if attribute.values is None and place not in self.tables:
-                self.factors[place] = self.factors.get(place, Fraction(0)) + factor
-            else:
-                before = self.tables.get(place, [Fraction(0)] * attribute.size)
-                self.tables[place] = [have + factor * attribute.value(at) for at, have in enumerate(before)]
+            place = place_of(items(item, "a term"), attributes)
+            listed, attribute = type(item[1]) is list, attributes[place]
+            if place in (*self.factors, *self.tables) or (attribute.real and listed):
+                reject("a column has two terms of one attribute, or a table of a real one")
+            if not listed and attribute.values is None:
+                self.factors[place] = exact(item[1], "a factor")
+                continue
+            self.tables[place] = [exact(entry, "an entry") for entry in items(item[1], "what a category adds")]
+            if len(self.tables[place]) != attribute.size:
+                reject("a column has a table without an entry for each value")
+
+    def adds(self, attribute: Attribute, place: int, position: int) -> Fraction:
+        """What an attribute adds at a position."""
+        if place in self.tables:
+            return self.tables[place][position]
+        return self.factors[place] * attribute.value(position) if place in self.factors else Fraction(0)
 
 
 class Model:
@@ -277,13 +254,13 @@ class Model:
         self._decides(keys(found["decides"], ("of", "relation", "threshold"), "`decides`"))
         self.reads = [Column(item, self.attributes) for item in items(found["reads"], "`reads`")]
         self.property, self.sha256 = str(found["property"]), str(found["model"])
-        about = {key: found[key] for key in found if key != "claims"}
-        self.digest = hashlib.sha256(json.dumps(about, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        self.said = {key: found[key] for key in found if key != "claims"}
+        said = json.dumps(self.said, sort_keys=True, separators=(",", ":"))
+        self.digest = hashlib.sha256(said.encode()).hexdigest()
 
     def _decides(self, decides: dict[str, Any]) -> None:
-        self.of, self.relation = decides["of"], decides["relation"]
         #: What a score or a probability is compared with, or the label, a whole number or text, that is asked for.
-        self.threshold = decides["threshold"]
+        self.of, self.relation, self.threshold = decides["of"], decides["relation"], decides["threshold"]
         if self.of not in ("score", "probability", "label"):
             reject("`decides` is of no known kind")
         if self.relation not in (("=",) if self.of == "label" else ("<", "<=", ">", ">=")):
@@ -302,21 +279,12 @@ class Model:
             reject(f"the proof is about another model: sha256 {self.sha256}, not {', '.join(digests) or 'none'}")
         return contents[digests.index(self.sha256)]
 
-    def heading(self) -> Iterator[str]:
-        """What is printed first."""
-        yield f"property   {self.property}"
-        yield f"question   {self.digest}"
-        yield f"model      sha256 {self.sha256}"
-        for number, attribute in enumerate(self.attributes):
-            yield f"{'domain' if not number else '':10} {attribute.words()}"
-
-    def columns(self) -> Iterator[str]:
-        """What the model reads, as it is printed."""
-        for number, column in enumerate(self.reads):
-            terms = [f"{term[1]} {self.attributes[term[0]].name}" for term in column.data["terms"]]
-            tables = [f"table of {self.attributes[place].name} {entries}" for place, entries in column.data["tables"]]
-            parts = [*terms, *tables, *([str(column.constant)] if column.constant else [])]
-            yield f"reads {number:<4} {' + '.join(parts) or '0'}"
+    def words(self) -> Iterator[str]:
+        """The question as it is printed: word for word what it says, a line an item."""
+        yield f"question {self.digest}"
+        for key, value in self.said.items():
+            for each in value if type(value) is list and key in ("attributes", "reads") else [value]:
+                yield f"{key} {json.dumps(each)}"
 
 
 class Question(Model):
@@ -327,17 +295,14 @@ class Question(Model):
 
     def __init__(self, data: Any) -> None:
         known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
-        found = keys(data, (*known, "relax", "pair", "asks", "claims"), "the question")
+        found = keys(data, (*known, "relax", "pair", "asks", "arithmetic", "claims"), "the question")
         if found["format"] != FORMAT:
             reject(f"it is of the format {found['format']!r}; this program reads {FORMAT}")
         super().__init__(found)
-        count = len(self.attributes)
-        self.differ = [whole(place, "`differ`") for place in items(found["differ"], "`differ`")]
-        if len(set(self.differ)) != len(self.differ) or not all(0 <= place < count for place in self.differ):
-            reject("`differ` names an attribute twice, or one that there is not")
+        self.differ = places_of(found["differ"], self.attributes)
         if any(self.attributes[place].real for place in self.differ):
             reject("a real attribute differs: this format has no proofs of that")
-        self.shared = [place for place in range(count) if place not in self.differ]
+        self.shared = [place for place in self.shared if place not in self.differ]
         if prod(self.attributes[place].size for place in self.differ) > MOST_ASSIGNMENTS:
             reject("what differs has too many values together")
         self.assignments = list(product(*(range(self.attributes[place].size) for place in self.differ)))
@@ -350,8 +315,13 @@ class Question(Model):
         self.asks = found["asks"]
         if self.asks not in (("holds",) if self.loose else ("holds", "share")):
             reject("`asks` is neither `holds` nor `share`, or a share is asked for of a relaxed question")
-        claims = keys(found["claims"], ("certified", "falsified", "holds", "compared"), "`claims`")
-        self.certified, self.falsified = (exact(claims[key], key) for key in ("certified", "falsified"))
+        self.deployed = found["arithmetic"] == "float32"
+        if found["arithmetic"] not in ("real", "float32"):
+            reject("`arithmetic` is neither `real` nor `float32`")
+        claims = keys(found["claims"], ("certified", "falsified", "holds", "compared", "margin"), "`claims`")
+        self.certified, self.falsified, self.margin = (
+            exact(claims[k], k) for k in ("certified", "falsified", "margin")
+        )
         if type(claims["holds"]) is not bool:
             reject("`holds` is not a truth value")
         #: Whether it claims that the demand holds, and two individuals, by positions, who are compared.
@@ -360,25 +330,11 @@ class Question(Model):
             [whole(at, "a position") for at in items(one, "one")] for one in items(claims["compared"], "two")
         ]
 
-    def more(self) -> Iterator[str]:
-        """What else is said of the two who are compared."""
-        yield from ()
-
-    @property
-    def measure(self) -> str:
-        """How units are weighed."""
-        return "volume" if any(attribute.real for attribute in self.attributes) else "counting"
-
     def words(self) -> Iterator[str]:
-        """The question as it is printed."""
-        yield from self.heading()
-        yield f"where      {self.where.words()}"
-        yield f"target     {self.target.words()} (both individuals)"
-        names = ", ".join(self.attributes[place].name for place in self.differ)
-        yield f"differ in  {'each of' if self.each else 'any of'} {names}; all else is equal"
-        yield from self.more()
-        yield from self.columns()
-        granted = f"{self.of} {self.relation} {self.threshold}"
-        yield f"decides    {granted}; the demand: two who are compared are on one side of it"
-        yield f"measure    {self.measure}, of units: all who agree in what does not differ are one"
-        yield "arithmetic real, on the numbers that the model's file stores"
+        """The question as it is printed, and what it means."""
+        yield from super().words()
+        real = any(attribute.real for attribute in self.attributes)
+        yield f"meaning two who meet `where` and `target` and differ in {'each' if self.each else 'any'} of `differ`"
+        yield f"meaning are on one side of `decides`; shares are of units, by {'volume' if real else 'counting'}"
+        if self.deployed:
+            yield f"meaning also in float32, where a score may be off by {self.margin}"

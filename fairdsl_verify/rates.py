@@ -17,6 +17,7 @@ from fairdsl_verify.groups import COMPARES, Rate, RatesQuestion
 from fairdsl_verify.masses import MOST_POSITIONS, MOST_STATES, Elimination, Formulas, Step
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import digits, exact, items, no_float, once
+from fairdsl_verify.tree import Checked
 
 #: A number, or several of which each counts: from the least to the greatest.
 Number = tuple[Fraction, Fraction]
@@ -43,8 +44,8 @@ def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
             constant, trees = forest.start
             above = formulas.sum({}, constant, trees, zero=not forest.zero_is_low)
             return above if forest.upward else formulas.joined("not", [above])
-        network = network_of(graph)
-        if network.above:
+        network = network_of(graph, len(question.reads))
+        if len(network.layers) > 1:
             reject("the model has hidden units: this format has no proofs of their rates")
     else:
         width = len(question.reads)
@@ -63,7 +64,7 @@ def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
 
 
 def _affine(weights: list[Fraction], bias: Fraction) -> Network:
-    return Network(Affine([weights], [bias]), [], sigmoid=False)
+    return Network([Affine([weights], [bias])], sigmoid=False, nodes=[])
 
 
 def linear_of(content: bytes) -> Network:
@@ -184,7 +185,7 @@ class Rates:
             if asked.excludes and (not hits + misses or (group, stratum) in asked.listed):
                 continue
             if not (sum(map(sum, masses)) if decided else hits + misses):
-                reject(f"nobody is in a group: {asked.group_words(asked.across, group)}")
+                reject(f"nobody is in the group of the cells {group}")
             yield Cohort(group, hits, misses)
 
     def meets(self, number: Number) -> bool:
@@ -250,3 +251,14 @@ def order_of(lines: Iterator[str]) -> list[Step]:
             reject(f"a line says {line!r}, which is no step")
         order.append((digits(words[1]), digits(words[2])))
     return order
+
+
+def rates_of(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Checked:
+    """What a proof about rates comes to."""
+    question = RatesQuestion(data)
+    rates = Rates(question, b"" if question.kind == "written" else question.file_of(contents))
+    rates.follow(order_of(lines))
+    number, (low, high) = rates.number(), question.claimed
+    follows = number is not None and low <= number[0] and number[1] <= high
+    claims = f"the number lies from {low} to {high}"
+    return Checked(question, follows, claims, rates.verdict(number), number=number)

@@ -6,7 +6,7 @@ far out as it may differ: who is compared with somebody in the box is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from fractions import Fraction
 from math import ceil
@@ -59,12 +59,6 @@ class RelaxedQuestion(Question):
         named = [_named(attribute, f"{who}.{attribute.name}") for who in "ab" for attribute in self.attributes]
         #: What a pair of individuals, one after the other, has to meet.
         self.pair = Condition(data["pair"], named)
-
-    def more(self) -> Iterator[str]:
-        """What else is said of the two who are compared."""
-        for place, by in self.relax.items():
-            yield f"but        {self.attributes[place].name}: {'any values' if by is None else f'at most {by} apart'}"
-        yield f"pairs      {self.pair.words()}"
 
 
 class RelaxedChecker(Checker):
@@ -129,4 +123,4 @@ class RelaxedChecker(Checker):
         asked = {high for unit, number, high in everybody if self.asked(self.assigned(unit, number)) != NO}
         if len(asked) > 1:
             reject("a leaf is evaluated, and not all get the same decision")
-        self._fair(totals, self.mass(node), sure=False)
+        totals.counted(fair=self.mass(node), sure=False)

@@ -6,10 +6,13 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from random import Random
+from typing import Any
 
 from fairdsl_verify import reject
+from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Box
-from fairdsl_verify.tree import MOST_WAITING, Checker, Node, Totals, place_of, split
+from fairdsl_verify.relaxed import checker_of, question_of
+from fairdsl_verify.tree import MOST_WAITING, Checked, Checker, Node, Totals
 
 
 def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
@@ -23,8 +26,8 @@ def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
             reject("the tree goes on after its last leaf, or is too deep")
         (box, parent), words = waiting.pop(), line.split(" ")
         parents.append(parent)
-        if words[0] in ("S", "B"):
-            waiting += [(half, number) for half in reversed(checker.cut(box, *place_of(words)))]
+        if words[0] == "S":
+            waiting += [(half, number) for _, half in reversed(checker.cut(box, words))]
             masses.append(0)
         else:
             masses.append(0 if line == "?" else checker.mass(Node(box, (), None)))
@@ -34,7 +37,7 @@ def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
 
 
 def walk(checker: Checker, lines: Sequence[str], parents: Sequence[int], leaves: set[int], totals: Totals) -> None:
-    """Check these leaves, with the bounds that lines above them ask for."""
+    """Check these leaves, by way of the boxes above them."""
     wanted, halves = set(leaves), dict[int, tuple[Node, Node]]()
     for number in leaves:
         while (number := parents[number]) >= 0 and number not in wanted:
@@ -46,24 +49,26 @@ def walk(checker: Checker, lines: Sequence[str], parents: Sequence[int], leaves:
         if number in leaves:
             checker.leaf(node, words, totals)
         else:
-            halves[number] = split(checker, node, words)
+            halves[number] = checker.halves(node, words)
 
 
-def drawn(checker: Checker, given: Iterator[str], count: int, seed: int) -> str:
+def sample_of(data: Any, given: Iterator[str], contents: Sequence[bytes], count: int, seed: int) -> Checked:
     """Draw so many leaves among those that claim something, by mass, and check each; in words, what that shows.
 
     Draws are independent, with replacement: if a part p of the claimed mass were wrong, none of it would be drawn with
     probability (1 - p)^N, which for p = 3/N is below exp(-3) < 5 %.
     """
-    lines = list(given)
-    checker.compares(checker.question.compared)
+    question, lines = question_of(data), list(given)
+    checker = checker_of(question, Graph(question.file_of(contents)))
+    checker.compares(question.compared)
     masses, parents = cover(checker, lines)
     upto, rng = list(accumulate(masses)), Random(seed)
     if not upto[-1]:
         reject("no leaf claims anything")
     leaves = {bisect(upto, rng.randrange(upto[-1])) for _ in range(count)}
     walk(checker, lines, parents, leaves, Totals())
-    return (
+    reached = (
         f"no error among {count} leaves drawn by mass ({len(leaves)} different ones, seed {seed}): "
         f"with 95 % confidence less than 3/{count} of the claimed mass is wrong"
     )
+    return Checked(question, follows=False, claims="are not checked as a whole", verdict=reached, sampled=True)

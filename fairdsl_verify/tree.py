@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import groupby, product
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
+from fairdsl_verify.margin import of_network
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Question, digits
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
+from fairdsl_verify.slab import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16
@@ -22,7 +25,7 @@ MOST_WAITING = 1 << 16
 
 @dataclass
 class Node:
-    """A box of units, which assignments of what differs are admitted there, and bounds that hold on it."""
+    """A box of units, which assignments of what differs are admitted there, and what the box has left of trees."""
 
     box: Box
     admitted: tuple[int, ...]
@@ -43,6 +46,11 @@ class Totals:
     somebody: bool = False
     leaves: int = 0
 
+    def counted(self, *, fair: int = 0, unfair: int = 0, sure: bool = True) -> None:
+        """Units more; ``sure``: it is known that two are compared in each of them."""
+        self.fair, self.unsure = self.fair + fair * sure, self.unsure + fair * (not sure)
+        self.unfair, self.somebody = self.unfair + unfair, self.somebody or sure
+
     @property
     def certified(self) -> Fraction:
         """At least so large a part of the units in which two are compared is fair."""
@@ -59,13 +67,38 @@ class Totals:
         return not self.open and not self.unfair and self.somebody
 
 
+@dataclass
+class Checked:
+    """What was reached about one proof: ``follows`` says whether that is what the proof claims, or more."""
+
+    question: Model
+    follows: bool
+    claims: str
+    verdict: str
+    totals: Totals = field(default_factory=lambda: Totals(open=1))
+    #: Of rates, from where to where the number lies, where there is one.
+    number: tuple[Fraction, Fraction] | None = None
+    #: How far scores may be off, where float32 counts as well.
+    margin: Fraction | None = None
+    #: Only some leaves were looked at: what the proof claims is not shown.
+    sampled: bool = False
+
+
 class Checker:
     """Computes what holds on the boxes of a question."""
 
     def __init__(self, question: Question, graph: Graph) -> None:
         self.question, self.shared, self.assignments = question, question.shared, question.assignments
-        trees = any(node.domain == "ai.onnx.ml" for node in graph.nodes)
-        self.net: Integers | Forest = Forest(question, graph) if trees else Integers(question, network_of(graph))
+        self.net: Integers | Forest
+        if any(node.domain == "ai.onnx.ml" for node in graph.nodes):
+            self.net = forest = Forest(question, graph)
+            self.rounding = forest.rounding
+        else:
+            network = network_of(graph, len(question.reads))
+            self.net, self.rounding = Integers(question, network), partial(of_network, question, network)
+        if question.margin < (self.rounding() if question.deployed else 0):
+            reject("the margin is smaller than what float32 may come to")
+        self.net.margin = ceil(question.margin * self.net.scale)
 
     def root(self) -> Node:
         """The whole domain."""
@@ -100,22 +133,24 @@ class Checker:
         mine, theirs = self.assignments[one], self.assignments[other]
         return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
-    def cut(self, box: Box, place: int, at: int) -> tuple[Box, Box]:
-        """The box cut in two: positions up to ``at``, and those after it (of reals, from it on)."""
+    def cut(self, box: Box, words: Sequence[str]) -> list[tuple[int, Box]]:
+        """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on)."""
+        if len(words) != 3:
+            reject("a split is not an attribute and a position")
+        place, at = digits(words[1]), digits(words[2])
         if place not in self.shared:
             reject("a box is split by an attribute that differs, or that there is not")
         low, high = box[place]
         real = self.question.attributes[place].real
         if not low <= at < high or (real and at == low):
             reject("a box is split outside of it")
-        first, second = ((*box[:place], ends, *box[place + 1 :]) for ends in ((low, at), (at + (not real), high)))
-        return first, second
+        return [(place, (*box[:place], ends, *box[place + 1 :])) for ends in ((low, at), (at + (not real), high))]
 
-    def halves(self, node: Node, place: int, at: int, known: Any) -> tuple[Node, Node]:
-        """The node cut in two, each half with the bounds that hold there."""
+    def halves(self, node: Node, words: Sequence[str]) -> tuple[Node, Node]:
+        """The node cut in two by a line."""
         first, second = (
-            self.node(box, node.admitted, self.net.narrowed(known, place, self.around(box)[place]))
-            for box in self.cut(node.box, place, at)
+            self.node(box, node.admitted, self.net.narrowed(node.known, place, self.around(box)[place]))
+            for place, box in self.cut(node.box, words)
         )
         return first, second
 
@@ -153,18 +188,17 @@ class Checker:
         """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
         if not two:
             return False
-        attributes = self.question.attributes
-        wrong = "the two who are said to be compared are not"
-        if len(two) != 2 or any(len(one) != len(attributes) for one in two):
+        wrong, sizes = "the two who are said to be compared are not", [each.size for each in self.question.attributes]
+        if len(two) != 2 or any(len(one) != len(sizes) for one in two):
             reject(wrong)
-        if not all(0 <= at < each.size for one in two for at, each in zip(one, attributes, strict=True)):
+        if not all(0 <= at < size for one in two for at, size in zip(one, sizes, strict=True)):
             reject(wrong)
         different = {place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other}
-        points = [[(at, at) for at in one] for one in two]
-        admitted = all(min(self.question.where.truth(p), self.question.target.truth(p)) == YES for p in points)
         counted = different & set(self.question.differ)
-        admitted &= self.related(two, different - counted)
-        if not admitted or not counted or (self.question.each and len(counted) < len(self.question.differ)):
+        asked = all(self.asked(tuple((at, at) for at in one)) == YES for one in two)
+        if not asked or not counted or (self.question.each and len(counted) < len(self.question.differ)):
+            reject(wrong)
+        if not self.related(two, different - counted):
             reject(wrong)
         return True
 
@@ -182,32 +216,35 @@ class Checker:
         totals.leaves += 1
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
         sure = [number for number in possible if node.admitted[number] == YES]
-        if kind == "?" and len(claim) == 1:
+        if len(claim) != (3 if kind == "U" else 1) or kind not in ("?", "V", "=", "~", "U", "E"):
+            reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
+        if kind == "?":
             totals.open += mass
-        elif kind == "N" and len(claim) == 1:
-            if possible:
-                reject("a leaf is called empty, and somebody may be asked about there")
-        elif kind == "V" and len(claim) == 1:
+        elif kind == "V":
             if any(len(component) > 1 for component in self.components(possible)):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
-        elif kind == "=" and len(claim) == 1:
+        elif kind == "=":
             if not possible or not self.alike(self.bounded(node)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
-            self._fair(totals, mass, sure=self.paired(sure))
-            totals.somebody |= self.paired(sure)
-        elif kind == "U" and len(claim) == 3:
+            totals.counted(fair=mass, sure=self.paired(sure))
+        elif kind == "~":
+            if possible != sure or not self.paired(sure):
+                reject("a leaf is counted, and it is not known who is compared there")
+            crossed = self.crossed(node, mass)
+            totals.open += crossed
+            totals.counted(fair=mass - crossed)
+        elif kind == "U":
             self.unfair(node, claim, sure)
-            totals.unfair += mass
-            totals.somebody = True
-        elif kind == "E" and len(claim) == 1:
-            self.evaluated(node, possible, totals)
+            totals.counted(unfair=mass)
         else:
-            reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
+            self.evaluated(node, possible, totals)
 
-    def _fair(self, totals: Totals, mass: int, *, sure: bool) -> None:
-        """``sure``: it is known that two are compared in each of the units."""
-        totals.fair += mass if sure else 0
-        totals.unsure += 0 if sure else mass
+    def crossed(self, node: Node, mass: int) -> int:
+        """At most in so many units of a box the decision may change, of those that there are."""
+        found = self.bounded(node)
+        if not isinstance(found, Pass) or not isinstance(self.net, Integers):
+            reject("a leaf of trees is counted")
+        return min(mass, crossed(self.net, found, mass))
 
     def unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
         """Two who are compared in each unit are decided differently."""
@@ -222,14 +259,11 @@ class Checker:
         if any(node.admitted[number] != YES for number in members):
             reject("a leaf is evaluated where it is not known who is asked about")
         components = [component for component in self.components(members) if len(component) > 1]
-        units = groupby(self.everybody(node.box, node.known, members), key=lambda one: one[0])
+        units = groupby(list(self.everybody(node.box, node.known, members)), key=lambda one: one[0])
         for box, found in units if components else ():
-            totals.somebody, mass = True, self.mass(Node(box, (), None))
-            high = {number: side for _, number, side in found}
-            if all(len({high[number] for number in component}) == 1 for component in components):
-                self._fair(totals, mass, sure=True)
-            else:
-                totals.unfair += mass
+            mass, high = self.mass(Node(box, (), None)), {number: side for _, number, side in found}
+            fair = all(len({high[number] for number in component}) == 1 for component in components)
+            totals.counted(fair=mass * fair, unfair=mass * (not fair))
 
     def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, int, bool]]:
         """The side of each assignment in each unit, or box of units that nothing tells apart."""
@@ -247,19 +281,6 @@ class Checker:
                 yield tuple(alike), number, self.net.high(known, point)
 
 
-def split(checker: Checker, node: Node, words: Sequence[str]) -> tuple[Node, Node]:
-    """The two halves that a line ``S`` or ``B`` makes of a node."""
-    known = checker.bounded(node).bounds if words[0] == "B" and any(node.admitted) else node.known
-    return checker.halves(node, *place_of(words), known)
-
-
-def place_of(words: Sequence[str]) -> tuple[int, int]:
-    """Where a line cuts: an attribute and a position."""
-    if len(words) != 3:
-        reject("a split is not an attribute and a position")
-    return digits(words[1]), digits(words[2])
-
-
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
     totals, waiting = Totals(somebody=checker.compares(checker.question.compared)), [checker.root()]
@@ -267,8 +288,8 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
         if not 0 < len(waiting) <= MOST_WAITING:
             reject("the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
-        if words[0] in ("S", "B"):
-            waiting += reversed(split(checker, node, words))
+        if words[0] == "S":
+            waiting += reversed(checker.halves(node, words))
         else:
             checker.leaf(node, words, totals)
     if waiting:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,7 +33,7 @@ from fairdsl.options import split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Judgement, Word
+from fairdsl.verdict import Arithmetic
 
 if TYPE_CHECKING:
     from fairdsl.proving import Proved
@@ -195,19 +193,20 @@ def command(
             observer.close()
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
-        proved = _prove(spec, proof, models, let, data, properties, run["timeout"]) if report.properties else ()
+        proved = _prove(report, spec, proof, models, let, data, properties, run["timeout"]) if report.properties else ()
         if proved:
             from fairdsl.proving import with_proofs
 
             report = with_proofs(report, proved)
-        believed = list(_believed(report, spec, proof, models, let, data)) if proof is not None else []
+        if proof is not None:
+            from fairdsl.cli.believed import believing
+
+            report = believing(report, spec, proof, models, let, data)
         printer.show(report, verdicts.end)
         if said_after is not None:
             click.echo(said_after, err=True)
         write_reports(report, reports, card)
-        _tell(proved)
-        for line in believed:
-            click.echo(line, err=True)
+        _tell(report, proved)
         if (said := gate.said(report)) is not None:
             click.echo(said, err=True)
         ctx.exit(proof_gate(gate.exit_code(report), report, asked=require_proof).value)
@@ -224,14 +223,19 @@ def _refuse(unread: Mapping[str, object], *, no_proof: bool) -> None:
         raise click.UsageError("`--require-proof` is about proofs: write `--proof DIR` as well")
 
 
-def _tell(proved: Sequence[Proved]) -> None:
+def _tell(report: Report, proved: Sequence[Proved]) -> None:
     for each in proved:
         click.echo(f"{each.property}, {each.demand}: {each.said}", err=True)
         if each.proof is not None:
             click.echo(f"    proof {each.proof.in_words()}", err=True)
+    for item in report.properties:
+        for demand in item.demands:
+            if demand.believed is not None:
+                click.echo(f"{item.name}, {demand.text}: rests on {demand.believed.in_words()}", err=True)
 
 
 def _prove(
+    report: Report,
     spec: str,
     folder: str | None,
     models: Mapping[str, str],
@@ -246,44 +250,23 @@ def _prove(
     from fairdsl.proving import prove_spec
 
     seconds = _PROVING if timeout is None else timeout
-    return prove_spec(
-        spec, folder, models=models, let=let, data=data, properties=properties, seconds=seconds, observer=Silent()
-    )
-
-
-def _believed(
-    report: Report, spec: str, folder: str, models: Mapping[str, str], let: Mapping[str, str], data: Mapping[str, str]
-) -> Iterator[str]:
-    """Demands that hold by a solver's word and by no checked proof: their queries, which are written to the proofs."""
-    from fairdsl.solver_files.manifest import Question, read_manifest
-    from fairdsl.solver_files.write import compile_spec
-
-    left = [
-        (item.name, demand)
+    deployed = [
+        (item.name, demand.text)
         for item in report.properties
         for demand in item.demands
-        if demand.judgement is Judgement.HOLDS and demand.basis is not None and demand.basis.word is Word.SOLVER
-        if demand.proof is None or not demand.proof.shows(demand.quantity, demand.threshold)
+        if demand.basis is not None and demand.basis.arithmetic is Arithmetic.DEPLOYED
     ]
-    if not left:
-        return
-    queries, names = Path(folder) / "queries", tuple(dict.fromkeys(name for name, _ in left))
-    asked: Sequence[Question] = ()
-    with suppress(DiagnosticError):  # what has no such query rests on the solver as well
-        compiled = compile_spec(spec, "smtlib", str(queries), models, let=let, data=data, properties=names)
-        asked = read_manifest(compiled.manifest).questions
-    for name, demand in left:
-        files = {
-            file
-            for question in asked
-            if (question.property, question.demand) == (name, demand.text)
-            for part in question.parts
-            for several in part.settled_by
-            for file in several
-        }
-        digests = {str(queries / file): sha256(content_of(queries / file)).hexdigest() for file in sorted(files)}
-        told = "; ".join(f"{path}, sha256 {digest}" for path, digest in digests.items()) or "of no file"
-        yield f"{name}, {demand.text}: rests on {demand.backend} ({demand.method}); query {told}"
+    return prove_spec(
+        spec,
+        folder,
+        models=models,
+        let=let,
+        data=data,
+        properties=properties,
+        seconds=seconds,
+        observer=Silent(),
+        deployed=deployed,
+    )
 
 
 def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, ended: Stopped | None = None) -> Report:

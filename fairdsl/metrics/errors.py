@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.source import Span
 
 _LISTED = 5
@@ -23,9 +23,7 @@ def empty_groups(groups: Sequence[str], total: int, population: str, span: Span 
     )
 
 
-def few_rows(
-    groups: Sequence[str], population: str, limit: int, left: tuple[Fraction, Fraction], span: Span | None
-) -> Diagnostic:
+def few_rows(groups: Sequence[str], population: str, limit: int, left: Enclosure, span: Span | None) -> Diagnostic:
     """Rates that rest on few rows; ``left`` is what an even split of ``limit`` rows leaves open at 95 %."""
     low, high = (f"{float(end):.0%}" for end in left)
     return Diagnostic(

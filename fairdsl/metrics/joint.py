@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import product
 
 from fairdsl.ir.domain import Integer
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.population import Cell, Inside, Network, Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.scored import Scored
@@ -41,14 +42,6 @@ __all__ = [
 
 #: One value for every column of :func:`columns_of`.
 Key = tuple[Fraction, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Enclosure:
-    """A number that lies in [low, high], and is known where the two are equal."""
-
-    low: Fraction
-    high: Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
+
 __all__ = ["logit"]
 
 _BITS = 200  # the enclosure is at most 2**-200 wide
 _GRID = 320  # terms are rounded to multiples of 2**-320
 
 
-def logit(q: Fraction) -> tuple[Fraction, Fraction]:
+def logit(q: Fraction) -> Enclosure:
     """Bounds [low, high] of ``ln(q / (1 - q))`` with 0 < q < 1, at most 2**-200 apart."""
     if not 0 < q < 1:
         raise ValueError("a probability strictly between 0 and 1 is needed")
     if q == Fraction(1, 2):
-        return Fraction(0), Fraction(0)
+        return Enclosure(low=Fraction(0), high=Fraction(0))
     odds = q / (1 - q)
     exponent = odds.numerator.bit_length() - odds.denominator.bit_length()
     mantissa = odds / Fraction(2) ** exponent  # between 1/2 and 2
@@ -41,7 +43,7 @@ def logit(q: Fraction) -> tuple[Fraction, Fraction]:
     unit = 1 << (_GRID - _BITS - 2)
     low, high = low // unit, -(-high // unit)
     scale = 1 << (_BITS + 2)
-    return Fraction(low, scale), Fraction(high, scale)
+    return Enclosure(low=Fraction(low, scale), high=Fraction(high, scale))
 
 
 def _twice_artanh(t: Fraction) -> tuple[int, int]:

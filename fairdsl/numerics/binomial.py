@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, lgamma, log, log1p, nextafter, ulp
 
+from fairdsl.ir.enclosure import Enclosure
+
 __all__ = ["clopper_pearson", "paired_difference", "upper_tail"]
 
 #: The equations are solved for a tail smaller by this factor: more than the error of evaluating it.
@@ -20,16 +22,16 @@ _STEPS, _TERMS, _PRECISION, _TINY = 200, 100_000, 1e-14, 1e-300
 
 
 @lru_cache(maxsize=4096)  # metrics of one table ask for the same groups
-def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[Fraction, Fraction]:
+def clopper_pearson(hits: int, trials: int, confidence: float) -> Enclosure:
     """An interval that contains the proportion with at least the given probability."""
     if not 0 <= hits <= trials or trials < 1:
         raise ValueError("hits are a part of the trials")
     tail = (1 - confidence) / 2 * (1 - _MARGIN)
     # That few hits are as unlikely as that many misses, so the upper bound is the misses' lower one, mirrored.
-    return _lower(hits, trials, tail), 1 - _lower(trials - hits, trials, tail)
+    return Enclosure(low=_lower(hits, trials, tail), high=1 - _lower(trials - hits, trials, tail))
 
 
-def paired_difference(gained: int, lost: int, trials: int, confidence: float) -> tuple[Fraction, Fraction]:
+def paired_difference(gained: int, lost: int, trials: int, confidence: float) -> Enclosure:
     """An interval for p - q with at least that probability, where the same trials hit or miss twice.
 
     p is the probability of a hit the second time alone, which was seen ``gained`` times, q that of one the first time
@@ -40,9 +42,9 @@ def paired_difference(gained: int, lost: int, trials: int, confidence: float) ->
     changed, missed = gained + lost, 1 - confidence
     low, high = clopper_pearson(changed, trials, 1 - missed * _CHANGED)
     if not changed:
-        return -high, high
+        return Enclosure(low=-high, high=high)
     least, most = (2 * end - 1 for end in clopper_pearson(gained, changed, 1 - missed * (1 - _CHANGED)))
-    return least * (low if least > 0 else high), most * (high if most > 0 else low)
+    return Enclosure(low=least * (low if least > 0 else high), high=most * (high if most > 0 else low))
 
 
 def _lower(hits: int, trials: int, tail: float) -> Fraction:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.demand import Chance, Demanded, Probability, Score
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Variable, fold
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.numerics.confidence import approximate_log_odds, exp_between, leads_of, odds_against, outcome_above
@@ -54,22 +55,20 @@ def outcome_of(term: Chance, model: Model, decided: int | None) -> int | None:
     return outcome_above(model.rule)
 
 
-def chance_between(
-    term: Chance, model: Model, scores: Enclosed, decided: int | None, digits: int
-) -> tuple[Fraction, Fraction]:
+def chance_between(term: Chance, model: Model, scores: Enclosed, decided: int | None, digits: int) -> Enclosure:
     """Two fractions that the number lies between, where so many digits of the exponentials are computed."""
     outcome = outcome_of(term, model, decided)
     if outcome is None:
-        return Fraction(0), Fraction(1)
+        return Enclosure(low=Fraction(0), high=Fraction(1))
     leads, errors = leads_of(model, scores, outcome)
     least, most = Fraction(1), Fraction(1)
     for lead, error in zip(leads, errors, strict=True):
         low, high = exp_between(lead - error, lead + error, digits)
         least += max(Fraction(0), Fraction(low))
         if not high.is_finite():
-            return Fraction(0), 1 / least
+            return Enclosure(low=Fraction(0), high=1 / least)
         most += Fraction(high)
-    return 1 / most, 1 / least
+    return Enclosure(low=1 / most, high=1 / least)
 
 
 def chances_between(term: Chance, model: Model, scores: Floats, errors: Floats, decisions: Decisions) -> Between:

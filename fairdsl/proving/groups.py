@@ -63,12 +63,12 @@ def rates_question_of(problem: Problem) -> dict[str, Any]:
         "property": problem.name,
         **_model(problem, population.columns),
         "attributes": law.attributes,
-        "where": condition_of(problem.domain.where),
-        "given": condition_of(question.given),
+        "where": condition_of(problem.domain.where, population.columns),
+        "given": condition_of(question.given, population.columns),
         "law": law.law,
-        "across": list(question.across),
-        "each": list(question.given_each),
-        "label": label,
+        "across": [law.attributes[column]["name"] for column in question.across],
+        "each": [law.attributes[column]["name"] for column in question.given_each],
+        "label": None if label is None else law.attributes[label]["name"],
         "rates": [{"hits": law.counted(each.hits), "misses": law.counted(each.misses)} for each in reads],
         "compares": metric.comparison.name.lower(),
         "folds": metric.folded.value if len(reads) > 1 else Fold.SINGLE.value,
@@ -135,7 +135,7 @@ def _model(problem: Problem, columns: Sequence[Attribute]) -> dict[str, Any]:
         return {**named, "decides": decides, "rules": None, "favourable": favourable}
     if len(model.layers) != 1 or model.ensemble is not None:
         raise Unproved("models with hidden units have no proofs of their rates")
-    rules = None if path is not None else _rules(model)
+    rules = None if path is not None else _rules(model, columns)
     found: dict[str, Any] = {
         "kind": "written",
         "model": "",
@@ -180,15 +180,15 @@ def _linear(model: Model, path: str, content: bytes, columns: Sequence[Attribute
         forms = [Form.of(AttributeInput(at[name])) for name in names if name in at]
     else:
         forms = [Form.of(AttributeInput(place)) for place in range(len(columns))]
-    network = linear_of(content).first
-    (weights,), (bias,) = network.weight, network.bias
+    (layer,) = linear_of(content).layers
+    (weights,), (bias,) = layer.weight, layer.bias
     score = Form(constant=bias)
     for form, weight in zip(forms, weights, strict=False):
         score += form.scaled(weight)
     return forms[: len(weights)], score
 
 
-def _rules(model: Model) -> list[list[Any]] | None:
+def _rules(model: Model, columns: Sequence[Attribute]) -> list[list[Any]] | None:
     """The rules whose leaves the model's indicators are, in order; None of another model."""
     assert isinstance(model.rule, ByThreshold), "who asks knows that"
     (layer,) = model.layers
@@ -206,14 +206,14 @@ def _rules(model: Model) -> list[list[Any]] | None:
     if not model.groups:
         if len(leaves) > 1:
             return None
-        return [[condition_of(leaves[0]), decides(weights[0] + bias)], [["and"], decides(bias)]]
+        return [[condition_of(leaves[0], columns), decides(weights[0] + bias)], [["and"], decides(bias)]]
     passed: tuple[Predicate, ...] = ()
     rules = []
     for leaf, weight in zip(leaves, weights, strict=True):
         last = leaf == And(passed)
         if not isinstance(leaf, And) or not (last or leaf.parts[:-1] == passed):
             return None
-        rules.append([["and"] if last else condition_of(leaf.parts[-1]), decides(weight + bias)])
+        rules.append([["and"] if last else condition_of(leaf.parts[-1], columns), decides(weight + bias)])
         if last:
             return rules
         passed = (*passed, opposite(leaf.parts[-1]))

@@ -43,9 +43,9 @@ class Grown:
 
 
 class Waiting(NamedTuple):
-    """A box that is not looked at yet; the heaviest is the first, and of these the oldest."""
+    """A box that is not looked at yet; that of which most is open is the first, and of these the oldest."""
 
-    negative: int
+    negative: float
     number: int
     box: Box
     grown: Grown

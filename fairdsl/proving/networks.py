@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import count
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Waiting
-from fairdsl.proving.prover import EVALUATED, by_condition, grow
+from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import NO, YES, Box
@@ -34,8 +36,23 @@ _AT_ONCE = 256
 #: The part of the time that is left in which boxes are cut, until the checker goes through what is claimed of them.
 _CUTTING = 1 / 3
 
+#: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
+_CHECKING = 8
+
+#: But no more seconds than these: whoever asked for a proof waits for it.
+_WAITING = 120.0
+
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
+
+#: Boxes by which it is known how long the checker takes for one, and so many it gets in any case.
+_TIMED, _LEAST = 8, 64
+
+#: How much more it counts by how much an attribute moves the lower and the upper bound apart than how far both.
+_APART = 4
+
+#: How steep a logistic curve is that is close to the normal distribution's.
+_STEEP = 1.702
 
 
 def many_passes(checker: Checker) -> bool:
@@ -48,25 +65,28 @@ def many_passes(checker: Checker) -> bool:
 
 def _weighs(net: Integers, place: int) -> bool:
     """Whether what an attribute adds is its value times a number for each unit."""
-    table, values = net.tables[place], net.question.attributes[place].values
-    if table is None or values is None:
-        return table is None
+    rows, values = net.rows[place], net.question.attributes[place].values
+    if not net.listed[place] or values is None:
+        return not net.listed[place]
     if sorted(values) != values or len(values) < 2:
         return False
-    (first, second), (one, two) = values[:2], table[:2]
     return all(
-        (at - one[unit]) * (second - first) == (two[unit] - one[unit]) * (value - first)
-        for value, row in zip(values, table, strict=True)
+        at * (values[1] - values[0]) == rows[1][unit] * (value - values[0])
+        for value, row in zip(values, rows, strict=True)
         for unit, at in enumerate(row)
     )
 
 
 class _Look(NamedTuple):
-    """What a look at boxes says: the score of each assignment from and to, [boxes, assignments], what moves it most."""
+    """What a look at boxes says: the score of each assignment from and to, [boxes, assignments], what moves it most.
+
+    ``crossed`` is about which part of a box the checker cannot say that the decision does not change in.
+    """
 
     low: Floats
     high: Floats
     influence: Floats
+    crossed: Floats
 
 
 class _Looking:
@@ -74,24 +94,14 @@ class _Looking:
 
     def __init__(self, checker: Checker, net: Integers) -> None:
         self._places = [place for place in checker.shared if not net.idle[place]]
-        attributes, fixed = net.question.attributes, list(net.origin)
         self._coordinates: list[Floats | None] = []
-        steps = []
-        for place in checker.shared:
-            table, step, values = net.tables[place], net.steps[place], attributes[place].values
-            if net.idle[place]:
-                fixed = net.adds(fixed, [(place, 0)])
-            elif table is not None and values is not None:
-                fixed = net.adds(fixed, [(place, 0)])
-                apart = values[1] - values[0]
-                self._coordinates.append(np.array([float((value - values[0]) / apart) for value in values]))
-                steps.append([two - one for one, two in zip(*table[:2], strict=True)])
-            elif step is not None:
-                self._coordinates.append(None)
-                steps.append(step)
-        unit = _power(fixed, *steps, *net.moves)
-        self._origin = _floats(fixed, unit)
-        self._steps = np.array([_floats(step, unit) for step in steps]).reshape(len(steps), len(fixed))
+        steps = [net.rows[place][1] for place in self._places]
+        for place in self._places:
+            values = net.question.attributes[place].values if net.listed[place] else None
+            self._coordinates.append(None if values is None else _coordinates(values))
+        unit = _power(net.origin, *steps, *net.moves)
+        self._origin = _floats(net.origin, unit)
+        self._steps = np.array([_floats(step, unit) for step in steps]).reshape(len(steps), len(net.origin))
         self._moves = np.array([_floats(move, unit) for move in net.moves])
         self._layers: list[tuple[Floats, Floats]] = []
         for rows, biases in zip(net.weights, net.biases, strict=True):
@@ -117,7 +127,8 @@ class _Looking:
         rows, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
         found, moved, slopes = self._least(len(self._layers) - 1, rows, biases, lines, low, high)
         moved += found[:, :, None]
-        return _Look(moved[:, 0], -moved[:, 1], np.abs(slopes).sum(axis=1) * (high - low))
+        influence = (np.abs(slopes).sum(axis=1) + _APART * np.abs(slopes.sum(axis=1))) * (high - low)
+        return _Look(moved[:, 0], -moved[:, 1], influence, _crossed(moved.min(axis=2), slopes, low, high))
 
     def place_of(self, number: int) -> int:
         """Which attribute an influence is of."""
@@ -150,6 +161,11 @@ class _Looking:
         return constant + below @ self._origin + reached.sum(axis=2), below @ self._moves.T, slopes
 
 
+def _coordinates(values: Sequence[Fraction]) -> Floats:
+    """How far each value is from the first, in units of the second."""
+    return np.array([float((value - values[0]) / (values[1] - values[0])) for value in values])
+
+
 def _power(*rows: Sequence[int]) -> int:
     """A power of two that is no less than the numbers of each row together."""
     return 1 << sum(max(map(abs, row), default=0) for row in rows).bit_length()
@@ -169,6 +185,18 @@ def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
     return under, slope, np.where(open_, np.maximum(-slope * low, (1 - slope) * high), 0.0)
 
 
+def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
+    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``)."""
+    reached = np.minimum(slopes * low[:, None], slopes * high[:, None])
+    both = slopes.sum(axis=1)
+    gap = (least - reached.sum(axis=2)).sum(axis=1) + np.minimum(both * low, both * high).sum(axis=1)
+    spread = np.abs(slopes[:, 0]) * (high - low)
+    mean, deviation = least[:, 0] + spread.sum(axis=1) / 2, np.sqrt((spread**2).sum(axis=1) / 12) + 1e-300
+    below, above = (1 / (1 + np.exp(np.clip(_STEEP * (mean - at) / deviation, -500, 500))) for at in (gap, 0.0))
+    crossed: Floats = np.clip(above - below, 0.0, 1.0)
+    return crossed
+
+
 def grow_networks(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
     """A tree of splits, and what its leaves come to by the checker's own count."""
     growing = _Growing(checker)
@@ -176,7 +204,7 @@ def grow_networks(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
 
 
 class _Growing:
-    """The boxes that are not decided, the heaviest first, and those of which something is claimed."""
+    """The boxes that are not decided, those of which most is open first, and those of which something is claimed."""
 
     def __init__(self, checker: Checker) -> None:
         assert isinstance(checker.net, Integers)
@@ -185,6 +213,9 @@ class _Growing:
             _Looking(checker, checker.net),
             checker.components(range(len(checker.assignments))),
         )
+        self._counted = counted(checker)
+        #: How many boxes the checker may get, once that is known.
+        self._most: int | None = None
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
         self._tree = Grown()
         self._heap: list[Waiting] = []
@@ -197,49 +228,86 @@ class _Growing:
         while waiting:
             node, grown = waiting.pop()
             if set(node.admitted) == {YES}:
-                self._wait(node.box, grown)
+                self._wait(node.box, grown, 1.0)
             elif set(node.admitted) == {NO}:
-                grown.claim = "N"
+                grown.claim = "V"
             elif (cut := by_condition(self._checker, node)) is None or cuts == _CUTS or deadline.passed:
                 return False
             else:
                 cuts += 1
-                grown.split, grown.below = f"S {cut[0]} {cut[1]}", (Grown(), Grown())
-                waiting += zip(self._checker.halves(node, *cut, node.known), grown.below, strict=True)
+                grown.split, grown.below = line_of(*cut), (Grown(), Grown())
+                waiting += zip(self._checker.halves(node, grown.split.split(" ")), grown.below, strict=True)
         return True
 
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
-        """Cut boxes for part of what is left of the time, let the checker go through what is claimed, and so on."""
+        """Cut boxes for part of what is left of the time, go through what is claimed of them, and so on.
+
+        Where the checker counts how much of a box is open, boxes are cut until it has enough to do.
+        """
         totals = Totals(somebody=bool(self._checker.question.compared))
-        while self._heap and not deadline.passed:
+        while self._heap and (self._counted or not deadline.passed):
             cutting = deadline.later(-(1 - _CUTTING) * deadline.remaining)
-            while self._heap and not cutting.passed:
+            while self._heap and not self._enough(cutting, deadline):
                 taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
-                found = self._looking.look([one.box for one in taken])
-                for one, low, high, influence in zip(taken, *found, strict=True):
-                    self._decided(one, low, high, influence)
-            claimed, self._claimed = sorted(self._claimed), []
+                for one, *found in zip(taken, *self._looking.look([one.box for one in taken]), strict=True):
+                    self._decided(one, *found)
+            claimed, self._claimed = sorted(self._claimed, key=self._gained), []
             for one in claimed:
-                if deadline.passed or not self._follows(one, totals):
-                    one.grown.claim = "?"
-                    totals.open -= one.negative
-        totals.open -= sum(one.negative for one in self._heap)
+                self._tried(one, totals, deadline)
+            if self._counted:
+                break
+        for one in self._heap:
+            one.grown.claim = "~" if self._counted else "?"
+            totals.open += self._mass(one.box)
         self._tree.pruned()
         return self._tree, totals
 
+    def _tried(self, one: Waiting, totals: Totals, deadline: Deadline) -> None:
+        """Leave a claim if it follows; what is counted needs no trial."""
+        if self._counted and one.grown.claim == "=":
+            one.grown.claim = "~"
+        elif not (self._counted and one.grown.claim == "E") and (deadline.passed or not self._follows(one, totals)):
+            one.grown.claim = "~" if self._counted else "?"
+            totals.open += self._mass(one.box)
+
+    def _enough(self, cutting: Deadline, deadline: Deadline) -> bool:
+        """Whether it is time to stop cutting, or the checker takes as long for the boxes as it may."""
+        boxes = len(self._heap) + len(self._claimed)
+        if not self._counted:
+            return cutting.passed
+        if self._most is None and boxes >= _LEAST:
+            later = min(_CHECKING * deadline.remaining, _WAITING)
+            self._most = max(_LEAST, int(later / self._seconds()))
+        return self._most is not None and (cutting.passed or boxes >= self._most)
+
+    def _gained(self, one: Waiting) -> float:
+        """The more a claim counts for, the less this is."""
+        return -self._mass(one.box)
+
+    def _seconds(self) -> float:
+        """How long the checker takes for a box, by some that wait."""
+        started, some = monotonic(), self._heap[:_TIMED]
+        for one in some:
+            self._checker.leaf(self._node(one.box), ["~"], Totals())
+        return (monotonic() - started) / len(some) if some else 1e-3
+
+    def _node(self, box: Box) -> Node:
+        return Node(box, (YES,) * len(self._root.admitted), self._root.known)
+
+    def _mass(self, box: Box) -> int:
+        return self._checker.mass(self._node(box))
+
     def _follows(self, one: Waiting, totals: Totals) -> bool:
         try:
-            everybody = (YES,) * len(self._root.admitted)
-            self._checker.leaf(Node(one.box, everybody, self._root.known), one.grown.claim.split(" "), totals)
+            self._checker.leaf(self._node(one.box), one.grown.claim.split(" "), totals)
         except RejectedError:
             return False
         return True
 
-    def _wait(self, box: Box, grown: Grown) -> None:
-        mass = self._checker.mass(Node(box, (), None))
-        heapq.heappush(self._heap, Waiting(-mass, next(self._number), box, grown))
+    def _wait(self, box: Box, grown: Grown, open_: float) -> None:
+        heapq.heappush(self._heap, Waiting(-self._mass(box) * open_, next(self._number), box, grown))
 
-    def _decided(self, one: Waiting, low: Floats, high: Floats, influence: Floats) -> None:
+    def _decided(self, one: Waiting, low: Floats, high: Floats, influence: Floats, crossed: float) -> None:
         """Claim what can be claimed of a box, or cut it."""
         if low.min() > 0 or high.max() < 0:
             one.grown.claim = "="
@@ -248,10 +316,10 @@ class _Growing:
         elif self._small(one.box):
             one.grown.claim = "E"
         elif (cut := self._cut(one.box, influence)) is not None:
-            place, at = cut
-            one.grown.split, one.grown.below = f"S {place} {at}", (Grown(), Grown())
-            for half, box in zip(one.grown.below, self._checker.cut(one.box, place, at), strict=True):
-                self._wait(box, half)
+            one.grown.split, one.grown.below = line_of(*cut), (Grown(), Grown())
+            halves = self._checker.cut(one.box, one.grown.split.split(" "))
+            for half, (_, box) in zip(one.grown.below, halves, strict=True):
+                self._wait(box, half, crossed)
             return
         self._claimed.append(one)
 

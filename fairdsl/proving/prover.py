@@ -29,6 +29,9 @@ __all__ = ["EVALUATED", "by_condition", "grow", "somebody"]
 EVALUATED = min(64, MOST_EVALUATED)
 
 
+#: The part of the time in which boxes are counted that are not decided.
+_COUNTING = 1 / 4
+
 #: How deep tests are looked for below what a box has left of a tree.
 _LEVELS = 3
 
@@ -68,16 +71,35 @@ def grow(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
     root, numbers, checker = Grown(), count(), _remembering(checker)
     totals = Totals(somebody=bool(checker.question.compared))
     heap = [(0, next(numbers), _Open(checker.root(), root))]
-    while heap and not deadline.passed:
+    cutting = deadline.later(-_COUNTING * deadline.remaining) if counted(checker) else deadline
+    while heap and not cutting.passed:
         one = heapq.heappop(heap)[2]
         halves = _step(checker, one)
         for half in halves:
             heapq.heappush(heap, (-checker.mass(half.node), next(numbers), half))
         if not halves:
-            checker.leaf(one.node, one.grown.claim.split(" "), totals)
-    totals.open += sum(checker.mass(one.node) for _, _, one in heap)
+            try:
+                checker.leaf(one.node, one.grown.claim.split(" "), totals)
+            except RejectedError:  # somebody is too near to the threshold
+                one.grown.claim = "?"
+                checker.leaf(one.node, "?", totals)
+    for _, _, one in sorted(heap):
+        one.grown.claim = "~" if counted(checker) and set(one.node.admitted) == {YES} and not deadline.passed else "?"
+        checker.leaf(one.node, [one.grown.claim], totals)
     root.pruned()
     return root, totals
+
+
+def line_of(place: int, at: int) -> str:
+    """The line that cuts a box."""
+    return f"S {place} {at}"
+
+
+def counted(checker: Checker) -> bool:
+    """Whether boxes of which something stays open are counted; where only all or nothing is asked, none is."""
+    question = checker.question
+    everybody = checker.components(range(len(checker.assignments)))
+    return question.asks == "share" and isinstance(checker.net, Integers) and any(len(each) > 1 for each in everybody)
 
 
 def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
@@ -98,7 +120,7 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
         cut = by_condition(checker, node) if MAYBE in node.admitted else None
         if isinstance(checker, RelaxedChecker):
             cut = cut or _by_pair(checker, node)
-        waiting += () if cut is None else reversed(checker.halves(node, *cut, node.known))
+        waiting += () if cut is None else reversed(checker.halves(node, line_of(*cut).split(" ")))
     return []
 
 
@@ -156,9 +178,6 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
     node, grown = one.node, one.grown
     possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
     sure = [number for number in possible if node.admitted[number] == YES]
-    if not possible:
-        grown.claim = "N"
-        return ()
     if all(len(component) < 2 for component in checker.components(possible)):
         grown.claim = "V"
         return ()
@@ -187,12 +206,8 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
         where = by_condition(checker, node) or _by_model(checker, node, found)
     if where is None:
         return ()
-    place, at = where
-    keep = isinstance(found, Pass) and len(found.bounds) > 1
-    known = found.bounds if keep else node.known
-    grown.split = f"{'B' if keep else 'S'} {place} {at}"
-    grown.below = Grown(), Grown()
-    first, second = checker.halves(node, place, at, known)
+    grown.split, grown.below = line_of(*where), (Grown(), Grown())
+    first, second = checker.halves(node, grown.split.split(" "))
     return _Open(first, grown.below[0]), _Open(second, grown.below[1])
 
 
@@ -237,7 +252,7 @@ def _unfair(checker: Checker, node: Node, sure: list[int], found: Pass | Sum) ->
 
 def _extremes(net: Integers, found: Pass, component: list[int]) -> list[int]:
     """The two of a component whose scores are furthest apart, by the slopes of the box's last bound."""
-    moved = {number: sum(map(mul, found.slopes, net.moves[number])) for number in component}
+    moved = {number: sum(map(mul, found.lower.slopes, net.moves[number])) for number in component}
     return list({min(moved, key=moved.__getitem__), max(moved, key=moved.__getitem__)})
 
 
@@ -255,7 +270,7 @@ def _middle(checker: Checker, node: Node, place: int) -> tuple[int, int] | None:
 def _by_model(checker: Checker, node: Node, found: Pass | Sum) -> tuple[int, int] | None:
     if isinstance(found, Pass):
         return _by_influence(checker, node, _influence(found))
-    return _by_tests(checker, node, found.bounds[1])
+    return _by_tests(checker, node, node.known[1])
 
 
 def _by_tests(checker: Checker, node: Node, trees: Sequence[Tree]) -> tuple[int, int] | None:
@@ -290,18 +305,16 @@ def _by_tests(checker: Checker, node: Node, trees: Sequence[Tree]) -> tuple[int,
 def _influence(found: Pass) -> dict[int, int]:
     """How far each attribute moves the score on the box, by the slopes of its last bound."""
     influence = {}
-    for place, step, low, high in found.linear:
-        influence[place] = abs(sum(map(mul, found.slopes, step))) * (high - low)
-    for place, table in found.tables:
-        moved = [sum(map(mul, found.slopes, entry)) for entry in table]
-        influence[place] = max(moved) - min(moved)
+    for place in found.ranges:
+        added = found.adds(found.lower, place, found.positions(place))
+        influence[place] = max(added) - min(added)
     return influence
 
 
 def _by_influence(checker: Checker, node: Node, influence: dict[int, int]) -> tuple[int, int] | None:
     """The attribute that moves the score most on the box."""
     for place in sorted(influence, key=lambda place: (-influence[place], place)):
-        if place >= 0 and influence[place] and (cut := _middle(checker, node, place)) is not None:
+        if influence[place] and (cut := _middle(checker, node, place)) is not None:
             return cut
     wide = [place for place in checker.shared if isinstance(checker.net, Forest) or not checker.net.idle[place]]
     cuts = (_middle(checker, node, place) for place in sorted(wide, key=lambda p: node.box[p][0] - node.box[p][1]))
@@ -329,7 +342,7 @@ def by_condition(checker: Checker, node: Node) -> tuple[int, int] | None:
 
 
 def _atoms(condition: Condition) -> Iterator[Condition]:
-    if condition.op in ("and", "or", "not"):
+    if condition.op in ("and", "or"):
         for part in condition.parts:
             yield from _atoms(part)
     else:

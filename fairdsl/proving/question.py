@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real
-from fairdsl.ir.expr import TRUE, And, Compare, Member, Not, Or, Predicate, Variable, Who, holds, variables
+from fairdsl.ir.expr import TRUE, And, Compare, Member, Not, Or, Predicate, Variable, Who, holds, opposite, variables
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import ByThreshold, Deployed, Readout
 from fairdsl.ir.problem import Problem
@@ -57,13 +57,16 @@ def question_of(problem: Problem, graph: Graph) -> dict[str, Any]:
         "attributes": [attribute_of(attribute) for attribute in attributes],
         "reads": reads_of(model.deployed, attributes),
         "decides": decides_of(model.deployed, graph),
-        "differ": list(pair.differ),
+        "differ": [attributes[place].name for place in pair.differ],
         "mode": "each" if pair.mode is Differ.EACH else "any",
-        "where": condition_of(problem.domain.where),
-        "target": condition_of(pair.target),
-        "relax": [[each.attribute, None if each.by is None else number_of(each.by)] for each in pair.relax],
-        "pair": condition_of(pair.pair_target, len(attributes)),
+        "where": condition_of(problem.domain.where, attributes),
+        "target": condition_of(pair.target, attributes),
+        "relax": [
+            [attributes[each.attribute].name, None if each.by is None else number_of(each.by)] for each in pair.relax
+        ],
+        "pair": condition_of(pair.pair_target, attributes, both=True),
         "asks": "holds" if problem.quantity is Quantity.HOLDS else "share",
+        "arithmetic": "real",
     }
 
 
@@ -124,11 +127,11 @@ def reads_of(deployed: Deployed, attributes: Sequence[Attribute]) -> list[dict[s
 
 def column_of(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
     """One column; raises Unproved."""
-    terms: list[list[Any]] = []
+    factors: dict[int, Fraction] = {}
     tables: dict[int, list[Fraction]] = {}
     for item, factor in form.terms:
         if isinstance(item, AttributeInput):
-            terms.append([item.attribute, number_of(factor)])
+            factors[item.attribute] = factors.get(item.attribute, Fraction(0)) + factor
             continue
         places = {variable.attribute for variable in variables(item.predicate)}
         if len(places) != 1:
@@ -139,8 +142,21 @@ def column_of(form: Form, attributes: Sequence[Attribute]) -> dict[str, Any]:
         for position, value in enumerate(values):
             if holds(item.predicate, lambda _, value=value: value):  # type: ignore[misc]
                 table[position] += factor
-    listed = [[place, [number_of(entry) for entry in table]] for place, table in sorted(tables.items())]
-    return {"constant": number_of(form.constant), "terms": terms, "tables": listed}
+    terms: list[list[Any]] = []
+    for place in sorted({*factors, *tables}):
+        listed = isinstance(attributes[place].type, Category | Boolean)
+        if not listed and place not in tables:
+            terms.append([attributes[place].name, number_of(factors[place])])
+            continue
+        values, by = _values(attributes[place]), factors.get(place, Fraction(0))
+        table = tables.get(place, [Fraction(0)] * len(values))
+        terms.append(
+            [
+                attributes[place].name,
+                [number_of(entry + by * value) for entry, value in zip(table, values, strict=True)],
+            ]
+        )
+    return {"constant": number_of(form.constant), "terms": terms}
 
 
 def _values(attribute: Attribute) -> list[Fraction]:
@@ -154,21 +170,45 @@ def _values(attribute: Attribute) -> list[Fraction]:
     raise Unproved(f"conditions on `{attribute.name}` that the model reads have no proofs so far")
 
 
-def condition_of(predicate: Predicate, attributes: int = 0) -> list[Any]:
-    """A condition on one individual; of a pair, whose second one's attributes come behind the first one's."""
+def condition_of(predicate: Predicate, attributes: Sequence[Attribute], *, both: bool = False) -> list[Any]:
+    """A condition on one individual, or (``both``) on a pair, whose attributes are ``a.NAME`` and ``b.NAME``."""
 
-    def place(variable: Variable) -> int:
-        return variable.attribute + (attributes if variable.who is Who.B else 0)
+    def of(part: Predicate) -> list[Any]:
+        return condition_of(part, attributes, both=both)
+
+    def name(variable: Variable) -> str:
+        found = attributes[variable.attribute].name
+        return f"{'b' if variable.who is Who.B else 'a'}.{found}" if both else found
 
     match predicate:
         case And(parts):
-            return ["and", *(condition_of(part, attributes) for part in parts)]
+            return ["and", *map(of, parts)]
         case Or(parts):
-            return ["or", *(condition_of(part, attributes) for part in parts)]
-        case Not(part):
-            return ["not", condition_of(part, attributes)]
+            return ["or", *map(of, parts)]
+        case Not(And(parts)):
+            return ["or", *(of(Not(part)) for part in parts)]
+        case Not(Or(parts)):
+            return ["and", *(of(Not(part)) for part in parts)]
+        case Not(Not(part)):
+            return of(part)
+        case Not(Compare() as part):
+            return of(opposite(part))
+        case Not(Member(variable=variable, values=values)):
+            found = [([[name(variable), 1]], -value) for value in sorted(values)]
+            return ["and", *(_related(terms, "!=", constant) for terms, constant in found)]
         case Compare(left=left, relation=relation):
-            terms = [[place(variable), number_of(factor)] for variable, factor in left.terms]
-            return [relation.value, terms, number_of(left.constant)]
+            terms = [[name(variable), factor] for variable, factor in left.terms]
+            return _related(terms, relation.value, left.constant)
         case Member(variable=variable, values=values):
-            return ["in", place(variable), [number_of(value) for value in sorted(values)]]
+            return ["in", name(variable), [number_of(value) for value in sorted(values)]]
+    raise Unproved("there is a condition of a kind that the format does not know")
+
+
+def _related(terms: list[list[Any]], relation: str, constant: Fraction) -> list[Any]:
+    """A sum and 0, by ``<`` and ``<=`` alone."""
+    if relation in ("=", "!="):
+        op, below, above = ("and", "<=", ">=") if relation == "=" else ("or", "<", ">")
+        return [op, _related(terms, below, constant), _related(terms, above, constant)]
+    turned = relation.startswith(">")
+    listed = [[name, number_of(-factor if turned else factor)] for name, factor in terms]
+    return [relation.replace(">", "<"), listed, number_of(-constant if turned else constant)]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from fairdsl.backends.contract import Observer
 from fairdsl.clock import Deadline
@@ -27,13 +30,13 @@ from fairdsl.semantics import front_end
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 from fairdsl_verify import RejectedError
-from fairdsl_verify.command import check
+from fairdsl_verify.command import NOTHING, check
 from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.rates import Rates
 from fairdsl_verify.relaxed import checker_of
 from fairdsl_verify.relaxed import question_of as relaxed_or_not
-from fairdsl_verify.tree import Totals
+from fairdsl_verify.tree import Checked, Totals
 
 __all__ = ["Proved", "prove_spec", "with_proofs"]
 
@@ -60,10 +63,13 @@ def prove_spec(
     properties: Sequence[str] = (),
     seconds: float,
     observer: Observer,
+    deployed: Collection[tuple[str, str]] = (),
 ) -> tuple[Proved, ...]:
     """Write a proof of each demand that the format knows, as far as one gets in so many seconds altogether.
 
-    Files lie in ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the spec.
+    ``deployed`` are demands, by property and text, that hold of the deployed file's arithmetic too: that is proved if
+    it can be. Files lie in ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the
+    spec.
     """
     spec, _ = front_end(path, let)
     elaborated = elaborate(spec.restricted_to(properties), models, data=data, hold=False)
@@ -75,7 +81,8 @@ def prove_spec(
         end = Deadline.within(max(0.0, deadline.remaining) / waiting)
         waiting -= 1
         try:
-            proved.append(_proved(item, Path(folder) / f"{name}.proof", end))
+            both = (item.property.name, item.demand.text) in deployed
+            proved.append(_proved(item, Path(folder) / f"{name}.proof", end, deployed=both))
         except (Unproved, RejectedError) as why:
             proved.append(Proved(property=item.property.name, demand=item.demand.text, said=f"no proof: {why}"))
     return tuple(proved)
@@ -90,43 +97,94 @@ def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
         yield name if number == 1 else f"{name}-{number}"
 
 
-def _proved(item: Elaborated, path: Path, deadline: Deadline) -> Proved:
+def _proved(item: Elaborated, path: Path, deadline: Deadline, *, deployed: bool) -> Proved:
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
         raise Unproved("such demands have no proofs so far")
     groups = isinstance(problem.question, GroupMetric)
     if demand.under and not groups:
         raise Unproved("shares under a distribution have no proofs so far")
-    model, content, question = (_of_rates if groups else _of_pairs)(problem, deadline)
-    write_file(path, content)
-    proof = _checked(path, [] if model is None else [Path(model)], sha256(content).hexdigest(), question)
+    made = _of_rates(problem, deadline) if groups else _of_pairs(problem, deadline, deployed=deployed)
+    write_file(path, made.content())
+    checked, said = None, ""
+    try:
+        checked = check(path, *made.models)
+    except RejectedError as error:
+        said = str(error)
+    if said == NOTHING:  # all of it is open, as the checker alone can say
+        path.unlink()
+        raise Unproved("nothing was proved")
+    if checked is not None and not groups:
+        # The checker has said what follows of each line: that is claimed.
+        write_file(path, made.claiming(checked.totals).content())
+    proof = _of_file(path, made.digest, checked, said)
     return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said)
 
 
-#: The model's file, a proof's content and the digest of its question.
-_Made = tuple[str | None, bytes, str]
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A question with its claims, its digest, the lines behind it, and the model's file where it is about one."""
+
+    question: dict[str, Any]
+    digest: str
+    lines: tuple[str, ...]
+    models: tuple[Path, ...]
+
+    def content(self) -> bytes:
+        """The file's."""
+        raw = BytesIO()
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+            file.write(json.dumps(self.question, ensure_ascii=True, separators=(",", ":")).encode())
+            for line in self.lines:
+                file.write(f"\n{line}".encode())
+            file.write(b"\n")
+        return raw.getvalue()
+
+    def claiming(self, totals: Totals) -> _Made:
+        """The same with what the checker reached for its claims."""
+        shares = {"certified": str(totals.certified), "falsified": str(totals.falsified)}
+        holds = self.question["asks"] == "holds" and totals.holds
+        claims = {**self.question["claims"], **shares, "holds": holds}
+        return replace(self, question={**self.question, "claims": claims})
 
 
-def _of_pairs(problem: Problem, deadline: Deadline) -> _Made:
-    deployed = problem.model.deployed
-    if deployed is None:
+def _of_pairs(problem: Problem, deadline: Deadline, *, deployed: bool = False) -> _Made:
+    """``deployed``: the file's own arithmetic is tried first, in half of the time."""
+    if problem.model.deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
-    graph = Graph(content_of(deployed.path))
-    asked = question_of(problem, graph)
-    nothing = {"certified": 0, "falsified": 0, "holds": False, "compared": []}
-    checker = checker_of(relaxed_or_not({**asked, "claims": nothing}), graph)
-    checker.question.compared = somebody(checker, deadline)
+    path = problem.model.deployed.path
+    content = content_of(path)
+    asked = question_of(problem, Graph(content))
+    if deployed and asked["asks"] == "holds":
+        with suppress(RejectedError, Unproved):
+            margin = checker_of(relaxed_or_not({**asked, "claims": _claims()}), Graph(content)).rounding()
+            half = deadline.later(-deadline.remaining / 2)
+            made, totals = _grown({**asked, "arithmetic": "float32"}, path, content, half, margin)
+            if totals.holds:
+                return made
+    return _grown(asked, path, content, deadline)[0]
+
+
+def _claims(margin: Fraction | int = 0, compared: Sequence[list[int]] = ()) -> dict[str, Any]:
+    """What is claimed before the checker has said what follows."""
+    return {"certified": 0, "falsified": 0, "holds": False, "compared": [*compared], "margin": str(margin)}
+
+
+def _grown(
+    asked: dict[str, Any], path: str, content: bytes, deadline: Deadline, margin: Fraction | int = 0
+) -> tuple[_Made, Totals]:
+    """A tree, and what its leaves come to as far as that is known already."""
+    checker = checker_of(relaxed_or_not({**asked, "claims": _claims(margin)}), Graph(content))
+    compared = checker.question.compared = somebody(checker, deadline)
     growing = grow_trees if many_at_a_time(checker) else grow_networks if many_passes(checker) else grow
     tree, totals = growing(checker, deadline)
-    if not totals.fair and not totals.unfair and not totals.holds:
+    lines = tuple(tree.lines())
+    known = totals.fair or totals.unfair or totals.holds
+    # Of a share the checker alone says what boxes that are counted, or evaluated, come to.
+    if not known and (asked["asks"] == "holds" or {"~", "E"}.isdisjoint(lines)):
         raise Unproved("nothing was proved")
-    claims = {
-        "certified": str(totals.certified),
-        "falsified": str(totals.falsified),
-        "holds": asked["asks"] == "holds" and totals.holds,
-        "compared": checker.question.compared,
-    }
-    return deployed.path, _content({**asked, "claims": claims}, tree.lines()), checker.question.digest
+    question = {**asked, "claims": _claims(margin, compared)}
+    return _Made(question, checker.question.digest, lines, (Path(path),)), totals
 
 
 def _of_rates(problem: Problem, deadline: Deadline) -> _Made:
@@ -140,30 +198,30 @@ def _of_rates(problem: Problem, deadline: Deadline) -> _Made:
     if number is None:
         raise Unproved("the metric is not defined")
     claims = {"low": str(number[0]), "high": str(number[1])}
-    lines = (f"C {column} {states}" for column, states in order)
-    return model, _content({**asked, "claims": claims}, lines), question.digest
+    lines = tuple(f"C {column} {states}" for column, states in order)
+    return _Made({**asked, "claims": claims}, question.digest, lines, () if model is None else (Path(model),))
 
 
-def _checked(path: Path, models: Sequence[Path], digest: str, question: str) -> ProofFile:
-    """What the checker makes of the file that was written, and of the model's."""
-    totals, number, said, follows = Totals(open=1), None, "", False
-    try:
-        checked = check(path, *models)
-        totals, number, said, follows = checked.totals, checked.number, checked.verdict, checked.follows
-    except RejectedError as error:
-        said = str(error)
+def _of_file(path: Path, question: str, checked: Checked | None, said: str) -> ProofFile:
+    """What the checker made of the file that was written, and of the model's; ``said`` is why it rejected it."""
+    totals = Totals(open=1) if checked is None else checked.totals
+    number = None if checked is None else checked.number
+    follows = checked is not None and checked.follows
+    if checked is not None:
+        said = checked.verdict
     return ProofFile(
         path=str(path),
-        sha256=digest,
+        sha256=sha256(content_of(path)).hexdigest(),
         question=question,
         checker=CHECKER,
         verified=follows,
-        said=said if follows or not said else f"what it claims does not follow: {said}",
+        said=said if follows else f"what it claims does not follow: {said}",
         certified=totals.certified,
         falsified=totals.falsified,
         holds=totals.holds,
         low=None if number is None else number[0],
         high=None if number is None else number[1],
+        margin=None if checked is None else checked.margin,
     )
 
 
@@ -182,13 +240,3 @@ def with_proofs(report: Report, proved: Sequence[Proved]) -> Report:
         replace(item, demands=tuple(of(item.name, demand) for demand in item.demands)) for item in report.properties
     )
     return replace(report, properties=tuple(properties))
-
-
-def _content(question: Mapping[str, object], lines: Iterator[str]) -> bytes:
-    raw = BytesIO()
-    with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-        file.write(json.dumps(question, ensure_ascii=True, separators=(",", ":")).encode())
-        for line in lines:
-            file.write(f"\n{line}".encode())
-        file.write(b"\n")
-    return raw.getvalue()

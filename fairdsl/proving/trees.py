@@ -32,7 +32,8 @@ def many_at_a_time(checker: Checker) -> bool:
     question = checker.question
     free = all(each.op == "and" and not each.parts for each in (question.where, question.target))
     free &= not question.loose
-    return isinstance(checker.net, Forest) and free and not any(each.real for each in question.attributes)
+    free &= isinstance(checker.net, Forest) and not checker.net.margin
+    return free and not any(each.real for each in question.attributes)
 
 
 class _Looking:
@@ -122,13 +123,15 @@ class _Growing:
             found = self._looking.look([one.box for one in taken])
             for one, yes, no, moved, best in zip(taken, *(each.tolist() for each in found), strict=True):
                 self._decided(one, yes, no, moved, best)
-        self._totals.open += sum(-one.negative for one in self._heap)
+        self._totals.open += sum(self._mass(one.box) for one in self._heap)
         root.pruned()
         return root, self._totals
 
     def _wait(self, box: Box, grown: Grown) -> None:
-        mass = prod(box[place][1] - box[place][0] + 1 for place in self._question.shared)
-        heapq.heappush(self._heap, Waiting(-mass, next(self._number), box, grown))
+        heapq.heappush(self._heap, Waiting(-self._mass(box), next(self._number), box, grown))
+
+    def _mass(self, box: Box) -> int:
+        return prod(box[place][1] - box[place][0] + 1 for place in self._question.shared)
 
     def _decided(self, one: Waiting, yes: list[bool], no: list[bool], moved: bool, best: int) -> None:
         """Claim what can be claimed of a box, or cut it."""
@@ -155,11 +158,11 @@ class _Growing:
     def _claim(self, one: Waiting, claim: str) -> None:
         one.grown.claim = claim
         if claim != "=":
-            self._totals.unfair -= one.negative
+            self._totals.unfair += self._mass(one.box)
         elif self._compared:
-            self._totals.fair -= one.negative
+            self._totals.fair += self._mass(one.box)
         else:
-            self._totals.unsure -= one.negative
+            self._totals.unsure += self._mass(one.box)
         self._totals.somebody |= self._compared
 
     def _evaluated(self, one: Waiting) -> None:

@@ -117,7 +117,8 @@ class Exactly:
                     point = people[variable.who]
                     _, decided = self.settled(term.model, point)
                     scores = self._score(term.model, point, bits)
-                    return chance_between(term, self._problem.models[term.model], scores, decided, digits)
+                    found = chance_between(term, self._problem.models[term.model], scores, decided, digits)
+                    return found.low, found.high
                 case Magnitude(form=form):
                     return _magnitude(form, of)
 

@@ -253,6 +253,8 @@ def _because(demand: DemandReport) -> Iterator[Block]:
     yield from _opinions(demand)
     if demand.proof is not None:
         yield Note("proof", (demand.proof.in_words(),))
+    if demand.believed is not None:
+        yield Note("believed", (demand.believed.in_words(),))
     if demand.coverage is not None:
         yield Note("partitions", tuple(partition_lines(demand.coverage, external=demand.external)))
     if demand.estimate is not None:

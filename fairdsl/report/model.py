@@ -26,7 +26,7 @@ from fairdsl.report.headings import IN_FORCE, below
 from fairdsl.report.judging import Judged, estimated_with, judged_demand
 from fairdsl.report.opinion import Opinion, Stand
 from fairdsl.report.people import ListedDomain, ListedPopulation
-from fairdsl.report.proof import ProofFile
+from fairdsl.report.proof import Believed, ProofFile
 from fairdsl.report.ran import Ran
 from fairdsl.report.shown import Shown
 from fairdsl.report.stopped import Stopped
@@ -89,6 +89,8 @@ class DemandReport:
     seconds: float = 0.0
     #: The proof that was written of it, and what the checker made of that; None where there is none.
     proof: ProofFile | None = None
+    #: Whose word it rests on where no checked proof shows it; said where proofs were asked for.
+    believed: Believed | None = None
     #: What solvers of others said to it, where they were asked.
     opinions: tuple[Opinion, ...] | None = None
     #: Where the spec writes it.

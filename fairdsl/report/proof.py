@@ -13,7 +13,7 @@ from fairdsl.verdict import Judgement, judge, share_value
 if TYPE_CHECKING:
     from fairdsl.report.model import PropertyReport
 
-__all__ = ["CHECKER", "ProofFile", "unproved"]
+__all__ = ["CHECKER", "Believed", "ProofFile", "QueryFile", "unproved"]
 
 #: Who checks proofs.
 CHECKER = "fairdsl-verify"
@@ -45,6 +45,8 @@ class ProofFile:
     low: Fraction | None = None
     #: At most so large it is.
     high: Fraction | None = None
+    #: How far off a score may be in float32, where the proof is about the deployed file as well; else None.
+    margin: Fraction | None = None
 
     def shows(self, quantity: Quantity, threshold: Threshold | None) -> bool:
         """Whether the demand holds by what was checked; of a measure, whether its number was bounded at all."""
@@ -62,8 +64,36 @@ class ProofFile:
 
     def in_words(self) -> str:
         """As a report says it."""
-        result = f"{'verified' if self.verified else 'rejected'} by {self.checker}: {self.said}"
+        file = "" if self.margin is None else f", in float32 too, with scores off by up to {float(self.margin):.3g}"
+        result = f"{'verified' if self.verified else 'rejected'} by {self.checker}: {self.said}{file}"
         return f"{self.path}, sha256 {self.sha256}, of the question {self.question}; {result}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryFile:
+    """What a solver was asked."""
+
+    #: Where it lies.
+    path: str
+    #: The digest of its bytes.
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Believed:
+    """What a demand rests on that holds by a solver's word and by no checked proof."""
+
+    #: The engine that asked it.
+    solver: str
+    #: How it answered.
+    method: str
+    #: What it was asked, in files that any other solver reads; none where no file asks it.
+    queries: tuple[QueryFile, ...] = ()
+
+    def in_words(self) -> str:
+        """As a report says it."""
+        told = "; ".join(f"{each.path}, sha256 {each.sha256}" for each in self.queries) or "of no file"
+        return f"{self.solver} ({self.method}); query {told}"
 
 
 def unproved(properties: Iterable[PropertyReport]) -> list[str]:

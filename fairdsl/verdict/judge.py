@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Quantity
 
@@ -39,10 +40,11 @@ def judge(low: Fraction, high: Fraction, relation: Relation, limit: Fraction) ->
     return Judgement.VIOLATED if never else Judgement.UNKNOWN
 
 
-def share_value(certified: Fraction, falsified: Fraction, quantity: Quantity) -> tuple[Fraction, Fraction]:
+def share_value(certified: Fraction, falsified: Fraction, quantity: Quantity) -> Enclosure:
     """The interval of the fair share, or of its exact complement, the discrimination rate."""
-    fair = (certified, 1 - falsified)
-    return fair if quantity is Quantity.FAIR_SHARE else (1 - fair[1], 1 - fair[0])
+    if quantity is Quantity.FAIR_SHARE:
+        return Enclosure(low=certified, high=1 - falsified)
+    return Enclosure(low=falsified, high=1 - certified)
 
 
 #: From the strongest to the weakest claim on a conjunction. A refusal outranks `unknown`: the spec asks

@@ -79,4 +79,4 @@ def test_paired_trials_say_more_than_two_proportions() -> None:
     apart = [clopper_pearson(hits, 2000, 0.95) for hits in (1632, 1622)]
     assert high - low < max(end - start for start, end in apart)
     # Who gains is not who loses: the interval is mirrored.
-    assert paired_difference(47, 57, 2000, 0.95) == (-high, -low)
+    assert tuple(paired_difference(47, 57, 2000, 0.95)) == (-high, -low)

@@ -37,20 +37,21 @@ PEOPLE: list[dict[str, Any]] = [
 def question(**changes: Any) -> dict[str, Any]:
     """A closed question that says the demand holds, with some keys changed."""
     said: dict[str, Any] = {
-        "format": "fairdsl.proof/1",
+        "format": "fairdsl.proof/2",
         "property": "p",
         "model": "",
         "attributes": PEOPLE,
-        "reads": [{"constant": 0, "terms": [[place, 1]], "tables": []} for place in (0, 1)],
+        "reads": [{"constant": 0, "terms": [each]} for each in (["age", 1], ["sex", [0, 1]])],
         "decides": {"of": "score", "relation": ">", "threshold": "-1/2"},
-        "differ": [1],
+        "differ": ["sex"],
         "mode": "any",
         "where": ["and"],
         "target": ["and"],
         "relax": [],
         "pair": ["and"],
         "asks": "holds",
-        "claims": {"certified": 0, "falsified": 0, "holds": True, "compared": [[0, 0], [0, 1]]},
+        "arithmetic": "real",
+        "claims": {"certified": 0, "falsified": 0, "holds": True, "compared": [[0, 0], [0, 1]], "margin": 0},
     }
     return said | changes
 
@@ -105,7 +106,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
 
     sizes = [2, *(rng.randint(1, 2) for _ in range(rng.randint(0, 3))), 1]
     layers = [Affine([drawn(below) for _ in range(width)], drawn(width)) for below, width in pairwise(sizes)]
-    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers[0], layers[1:], sigmoid=False))
+    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers, sigmoid=False, nodes=[]))
     found = []
     for point in ((0, 0), (0, 1), (1, 0), (1, 1)):
         values, whole = [Fraction(each) for each in point], net.adds(net.origin, enumerate(point))
@@ -140,8 +141,17 @@ def test_one_column_that_is_spread_over_two_is_not_two(tmp_path: Path) -> None:
     nodes = [helper.make_node("Add", ["x", "c"], ["z"]), helper.make_node("Gemm", ["z", "w"], ["y"], transB=1)]
     tensors = {"c": [[0, 0]], "w": [[1, 0]]}
     assert tried(tmp_path, chain_file(nodes, tensors), question(), "=").follows
-    with pytest.raises(RejectedError, match="another shape"):
+    with pytest.raises(RejectedError, match="reads 1 columns"):
         tried(tmp_path, chain_file(nodes, tensors, width=1), question(), "=")
+
+
+def test_a_node_that_reads_more_than_its_operator_does_is_rejected(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Identity", ["c", "x"], ["z"]), helper.make_node("Gemm", ["z", "w"], ["y"], transB=1)]
+    with pytest.raises(RejectedError, match="follows chains only"):
+        tried(tmp_path, chain_file(nodes, {"c": [[0, 0]], "w": [[1, 0]]}), question(), "=")
+    nodes[0] = helper.make_node("Flatten", ["x"], ["z"], axis=0)
+    with pytest.raises(RejectedError, match="individuals together"):
+        tried(tmp_path, chain_file(nodes, {"w": [[1, 0]]}), question(), "=")
 
 
 def test_an_attribute_with_two_values_is_rejected(tmp_path: Path) -> None:
@@ -177,16 +187,16 @@ def attribute(**changes: Any) -> list[dict[str, Any]]:
         (question(decides={"of": "score", "relation": ">", "threshold": "9" * 5000}), "not an exact number"),
         (question(decides={"of": "score", "relation": "=", "threshold": 0}), "no known relation"),
         (question(reads=question()["reads"][:1]), "reads 2 columns"),
-        (question(differ=[1, 1]), "twice"),
+        (question(differ=["sex", "sex"]), "twice"),
+        (question(differ=["gender"]), "there is not"),
         (question(differ=[]), "are not"),
         (question(more=1), "just the keys"),
         (question(claims=question()["claims"] | {"compared": [[0, 0], [0, 2]]}), "are not"),
         (question(claims=question()["claims"] | {"compared": [[0, 0], [1, 1]]}), "are not"),
         (question(claims=question()["claims"] | {"holds": 1}), "truth value"),
-        (question(claims=question()["claims"] | {"holds": False}), "claims nothing"),
-        (question(relax=[[0, -1]]), "from 0 on"),
-        (question(relax=[[1, 1]]), "relaxed twice, or differs"),
-        (question(relax=[[0, 1]], asks="share"), "relaxed question"),
+        (question(relax=[["age", -1]]), "from 0 on"),
+        (question(relax=[["sex", 1]]), "relaxed twice, or differs"),
+        (question(relax=[["age", 1]], asks="share"), "relaxed question"),
     ],
 )
 def test_questions_that_are_none(tmp_path: Path, said: dict[str, Any], why: str) -> None:
@@ -213,7 +223,8 @@ def test_a_key_that_stands_there_twice_is_rejected(tmp_path: Path) -> None:
         (["S 0 -1", "=", "="], "not a number"),
         (["S 0 \u0660", "=", "="], "cannot be read"),
         (["S 0 00000000000000", "=", "="], "not a number"),
-        (["N"], "called empty"),
+        (["N"], "not a claim"),
+        (["B 0 0", "=", "="], "not a claim"),
         (["V"], "somebody may be"),
         (["U 0 1"], "do not say so"),
         (["U 0 0"], "do not say so"),
@@ -230,11 +241,18 @@ def test_trees_that_are_none(tmp_path: Path, lines: list[str], why: str) -> None
         tried(tmp_path, LINEAR, question(), *lines)
 
 
+def test_a_proof_that_shows_nothing_is_rejected(tmp_path: Path) -> None:
+    claims = question()["claims"] | {"holds": False}
+    with pytest.raises(RejectedError, match="shows nothing"):
+        tried(tmp_path, LINEAR, question(claims=claims), "?")
+    assert not tried(tmp_path, LINEAR, question(), "?").follows
+
+
 def test_cells_of_reals_that_touch_the_threshold_are_on_no_side(tmp_path: Path) -> None:
     """``2 x - 1 - sex > 0`` on [0, 1]: below 1/2 all are refused, above it some."""
     model = chain_file([helper.make_node("Gemm", ["x", "w", "b"], ["y"], transB=1)], {"w": [[2, -1]], "b": [-1]})
     real = [{"name": "age", "type": "real", "low": 0, "high": 1}, PEOPLE[1]]
-    half, claims = 1 << 19, {"certified": "1/2", "falsified": 0, "holds": False, "compared": []}
+    half, claims = 1 << 19, {"certified": "1/2", "falsified": 0, "holds": False, "compared": [], "margin": 0}
     asked = question(attributes=real, asks="share", claims=claims, decides=ABOVE_ZERO)
     at_it = asked | {"decides": ABOVE_ZERO | {"relation": ">="}}
     assert tried(tmp_path, model, asked, f"S 0 {half}", "=", "?").follows

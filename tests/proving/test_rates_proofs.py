@@ -419,8 +419,8 @@ def test_a_uniform_cell_is_all_of_its_values() -> None:
     found = []
     for data in (rough, fine):
         formulas = masses.Formulas([attribute])
-        above = formulas.of(Condition([">=", [[0, 1]], -3], [attribute]))
-        even = formulas.of(Condition(["in", 0, [0, 2, 4, 6, 8]], [attribute]))
+        above = formulas.of(Condition(["<=", [["x", -1]], 3], [attribute]))
+        even = formulas.of(Condition(["in", "x", [0, 2, 4, 6, 8]], [attribute]))
         made, scale = masses.Elimination(masses.Law([data], [attribute]), formulas).masses(above, even, [], [(0, 9)])
         found.append([Fraction(mass, scale) for mass in made[()]])
     assert found[0] == found[1] == [Fraction(1, 4), Fraction(1, 6) + Fraction(2, 15)]

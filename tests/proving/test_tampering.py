@@ -36,9 +36,9 @@ def tampered(text: str, kind: str, rng: random.Random) -> str:
         case "swapped":
             lines[at], lines[to] = lines[to], lines[at]
         case "claims":
-            lines[at] = rng.choice(["=", "E", "N", "V", "U 0 1", "U 2 0", "U 3 0"])
+            lines[at] = rng.choice(["=", "E", "~", "V", "U 0 1", "U 2 0", "U 3 0"])
         case "numbers":
-            splits = [place for place, line in enumerate(lines) if line[0] in "SBU"]
+            splits = [place for place, line in enumerate(lines) if line[0] in "SU"]
             at = rng.choice(splits)
             words = lines[at].split(" ")
             place = rng.choice((1, 2))
@@ -110,7 +110,7 @@ def _too_narrow(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
     return under, (slope, intercept - abs(intercept) // 2)
 
 
-def _tie(self: bounds.Integers, known: bounds.Bounds, point: list[int]) -> bool:
+def _tie(self: bounds.Integers, known: None, point: list[int]) -> bool:
     self.zero_is_low ^= True
     try:
         return EXACT(self, known, point)
@@ -118,8 +118,8 @@ def _tie(self: bounds.Integers, known: bounds.Bounds, point: list[int]) -> bool:
         self.zero_is_low ^= True
 
 
-def _unit_too_high(self: bounds.Pass, layer: int, row: list[int], bias: int) -> int:
-    return LEAST(self, layer, row, bias) + 1
+def _unit_too_high(self: bounds.Pass, below: bounds.Below) -> int:
+    return LEAST(self, below) + (1 << bounds.BITS * len(self._lines))
 
 
 def _turned(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
@@ -141,13 +141,11 @@ def _parent_alone(self: tree.Checker, node: tree.Node, only: list[int] | None = 
 
 
 def _all_fair(self: tree.Checker, node: tree.Node, sure: list[int], totals: tree.Totals) -> None:
-    self._fair(totals, self.mass(node), sure=bool(sure))
+    totals.counted(fair=self.mass(node), sure=bool(sure))
 
 
-def _first_half_twice(
-    self: tree.Checker, node: tree.Node, place: int, at: int, known: bounds.Bounds
-) -> tuple[tree.Node, tree.Node]:
-    first, _ = HALVES(self, node, place, at, known)
+def _first_half_twice(self: tree.Checker, node: tree.Node, words: list[str]) -> tuple[tree.Node, tree.Node]:
+    first, _ = HALVES(self, node, words)
     return first, first
 
 
@@ -161,11 +159,11 @@ def _all_but_the_last(self: tree.Checker, members: list[int]) -> list[list[int]]
 
 
 TRUTH, COMPONENTS = Condition.truth, tree.Checker.components
-SOUND, EXACT, LEAST = bounds._lines, bounds.Integers.high, bounds.Pass._least
+SOUND, EXACT, LEAST = bounds._lines, bounds.Integers.high, bounds.Pass.least
 BOUNDED, HALVES = tree.Checker.bounded, tree.Checker.halves
 #: Faults of an engine, which goes by the checker's own functions: with one in them it claims what does not follow.
 FAULTS: dict[str, tuple[object, str, Any]] = {
-    "a bound is too narrow by the least amount": (bounds.Pass, "_least", _unit_too_high),
+    "a bound is too narrow by the least amount": (bounds.Pass, "least", _unit_too_high),
     "the upper line lies too low": (bounds, "_lines", _too_narrow),
     "the lower line lies too high": (bounds, "_lines", _half_slope),
     "signs of multipliers are turned": (bounds, "_lines", _turned),

@@ -184,23 +184,24 @@ def test_tampering_a_thousand_times(tmp_path: Path, kind: str) -> None:
 
 
 def question(of: str = "label", threshold: Any = 1) -> dict[str, Any]:
-    read = [{"constant": 0, "terms": [[place, 1]], "tables": []} for place in range(3)]
+    read = [{"constant": 0, "terms": [[f"x{place}", 1]]} for place in range(3)]
     relation = "=" if of == "label" else ">"
     return {
-        "format": "fairdsl.proof/1",
+        "format": "fairdsl.proof/2",
         "property": "p",
         "model": "",
         "attributes": [{"name": f"x{i}", "type": "integer", "low": 0, "high": 3} for i in range(3)],
         "reads": read,
         "decides": {"of": of, "relation": relation, "threshold": threshold},
-        "differ": [2],
+        "differ": ["x2"],
         "mode": "any",
         "where": ["and"],
         "target": ["and"],
         "relax": [],
         "pair": ["and"],
         "asks": "share",
-        "claims": {"certified": 0, "falsified": 0, "holds": False, "compared": []},
+        "arithmetic": "real",
+        "claims": {"certified": 0, "falsified": 0, "holds": False, "compared": [], "margin": 0},
     }
 
 
@@ -257,7 +258,7 @@ def test_other_questions_about_trees_are_rejected() -> None:
         with pytest.raises(RejectedError):
             opened(regressor([STUMP], **settings), question("score", 0))
     several = question()
-    several["reads"][0]["terms"] = [[0, 1], [1, 1]]
+    several["reads"][0]["terms"] = [["x0", 1], ["x1", 1]]
     with pytest.raises(RejectedError, match="several attributes"):
         opened(classifier([STUMP]), several)
 

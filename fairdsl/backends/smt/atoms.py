@@ -131,7 +131,7 @@ def _conditions(model: Model, outcome: int, sure: Sure, of_a: bool) -> Iterator[
 
 def _necessary(model: Model, rows: Sequence[Row], weights: Sequence[Fraction], sure: Sure, of_a: bool) -> Atom:
     """The condition of the theorem for the weights, times their common denominator."""
-    least = logit(sure.level)[0] + sum((weight * _logarithm(1 / weight) for weight in weights if weight), Fraction(0))
+    least = logit(sure.level).low + sum((weight * _logarithm(1 / weight) for weight in weights if weight), Fraction(0))
     times = max(weight.denominator for weight in weights)
     row = tuple(
         times * sum((weight * entry for weight, entry in zip(weights, column, strict=True)), Fraction(0))
@@ -162,7 +162,7 @@ def _weights(leads: Sequence[Fraction]) -> list[Fraction]:
 
 def _logarithm(x: Fraction) -> Fraction:
     """A number at most ln(x), for x > 0."""
-    return logit(x / (1 + x))[0]
+    return logit(x / (1 + x)).low
 
 
 def _scale(model: Model) -> Fraction:

@@ -302,8 +302,8 @@ def _probability(logits: Logits, channel: int, threshold: Fraction, stored: Frac
     exact, below, above = logit(threshold), logit(stored - slip), logit(stored + slip)
     # The runtime may round the exponent once more, relative to its size.
     wide = max(abs(end) for end in (*below, *above)) * Fraction(1, 2**22)
-    shift = max(above[1] - exact[0], exact[1] - below[0]) + wide
-    ends = difference((low, high), (np.full((1, 1), float_below(exact[0])), np.full((1, 1), float_above(exact[1]))))
+    shift = max(above.high - exact.low, exact.high - below.low) + wide
+    ends = difference((low, high), (np.full((1, 1), float_below(exact.low)), np.full((1, 1), float_above(exact.high))))
     return _Decisive(ends, (error + float_above(shift)) * OUTWARD)
 
 

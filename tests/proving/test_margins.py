@@ -1,0 +1,203 @@
+"""What float32 makes of a score: the checker's own bound of it, and proofs with a margin that is too small."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from fairdsl.backends.contract import Silent
+from fairdsl.cli.app import cli
+from fairdsl.proving import prove_spec
+from fairdsl_verify import RejectedError
+from fairdsl_verify.command import check
+from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.question import Question
+from fairdsl_verify.tree import Checker
+from tests.models.tree_files import Branch, Leaf, regressor, tree_file
+from tests.proving.test_checker_review import PEOPLE, chain_file, question, tried
+
+F32 = np.float32
+AGES = [{"name": "age", "type": "integer", "low": 0, "high": 99}, PEOPLE[1]]
+
+
+def deep(rng: random.Random) -> onnx.ModelProto:
+    """A network whose numbers are no short ones, with each operator that is bounded."""
+
+    def numbers(*shape: int) -> list[Any]:
+        return np.array([rng.uniform(-2, 2) for _ in range(int(np.prod(shape)))]).reshape(shape).tolist()
+
+    nodes = [
+        helper.make_node("Sub", ["x", "c"], ["a"]),
+        helper.make_node("Div", ["a", "d"], ["b"]),
+        helper.make_node("Gemm", ["b", "w", "v"], ["e"], alpha=1.5, beta=0.75),
+        helper.make_node("Relu", ["e"], ["f"]),
+        helper.make_node("MatMul", ["f", "m"], ["g"]),
+        helper.make_node("Add", ["g", "k"], ["h"]),
+        helper.make_node("Relu", ["h"], ["i"]),
+        helper.make_node("Mul", ["i", "s"], ["j"]),
+        helper.make_node("Gemm", ["j", "o"], ["y"], transB=1),
+    ]
+    shapes = {"c": (2,), "d": (2,), "w": (2, 8), "v": (8,), "m": (8, 8), "k": (8,), "s": (8,), "o": (1, 8)}
+    return chain_file(nodes, {name: numbers(*shape) for name, shape in shapes.items()})
+
+
+def run(model: onnx.ModelProto, rows: np.ndarray, rng: random.Random) -> np.ndarray:
+    """The file's nodes in float32, with sums in an order that is drawn."""
+    held = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
+    value = rows.astype(F32)
+
+    def product(left: np.ndarray, right: np.ndarray, *added: np.ndarray) -> np.ndarray:
+        terms = [left[:, [at]] * right[[at]] for at in range(right.shape[0])]
+        terms += [np.broadcast_to(each, terms[0].shape) for each in added]
+        rng.shuffle(terms)
+        total = terms[0]
+        for term in terms[1:]:
+            total = (total + term).astype(F32)
+        return total
+
+    for node in model.graph.node:
+        settings = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+        others = [held[name] for name in node.input[1:]]
+        match node.op_type:
+            case "Gemm":
+                matrix = others[0].T if settings.get("transB") else others[0]
+                value = F32(settings.get("alpha", 1.0)) * product(value, matrix)
+                value = value + F32(settings.get("beta", 1.0)) * others[1] if len(others) > 1 else value
+            case "MatMul":
+                value = product(value, others[0])
+            case "Relu":
+                value = np.maximum(value, F32(0))
+            case _:
+                value = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide}[node.op_type](
+                    value, others[0]
+                )
+        value = value.astype(F32)
+    return value[:, 0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_evaluation_is_off_by_more(seed: int) -> None:
+    rng = random.Random(seed)
+    model = deep(rng)
+    asked = Question(question(attributes=AGES, decides={"of": "score", "relation": ">", "threshold": 0}))
+    checker = Checker(asked, Graph(model.SerializeToString()))
+    bound, net = checker.rounding(), checker.net
+    people = [(rng.randrange(100), rng.randrange(2)) for _ in range(40)]
+    found = run(model, np.array(people), rng)
+    off = Fraction(0)
+    for person, score in zip(people, found, strict=True):
+        values = net.adds(net.origin, enumerate(person))
+        for rows, biases in zip(net.weights, net.biases, strict=True):
+            below = [max(value, 0) for value in values]
+            values = [
+                sum(w * v for w, v in zip(row, below, strict=True)) + b for row, b in zip(rows, biases, strict=True)
+            ]
+        off = max(off, abs(Fraction(float(score)) - values[0] / net.scale))
+    assert 0 < off <= bound
+
+
+def near(folder: Path, margin: str, lines: tuple[str, ...] = ("=",), threshold: str = "-1/1048576", **said: Any) -> Any:
+    """``(age - sex) / 10 - (age - sex) / 10 + ...`` is 0 or nearly so: what is proved hangs on the margin."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v"], ["y"], transB=1),
+    ]
+    tensors = {"w": [[0.1, 0.0], [0.1, 0.0]], "b": [1.0, 1.0], "v": [[1.0, -1.0]]}
+    asked = question(
+        attributes=AGES, arithmetic="float32", decides={"of": "score", "relation": ">", "threshold": threshold}
+    )
+    asked["claims"] = asked["claims"] | {"margin": margin}
+    return tried(folder, chain_file(nodes, tensors), asked | said, *lines)
+
+
+def test_a_margin_that_is_too_small_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(RejectedError, match="smaller than what float32"):
+        near(tmp_path, "0")
+    with pytest.raises(RejectedError, match="smaller than what float32"):
+        near(tmp_path, "1/100000000")
+    assert near(tmp_path, "1/1024", threshold="-1").follows
+    with pytest.raises(RejectedError, match="do not say so"):  # real arithmetic would say so
+        near(tmp_path, "1/1024")
+    with pytest.raises(RejectedError, match="nearer to the threshold"):
+        near(tmp_path, "1/1024", lines=("E",))
+    claims = question()["claims"]
+    assert near(tmp_path, "0", arithmetic="real", lines=("E",), claims=claims).follows
+    with pytest.raises(RejectedError, match="neither `real` nor"):
+        near(tmp_path, "1", arithmetic="float64")
+    with pytest.raises(RejectedError, match="smaller"):
+        near(tmp_path, "-1", arithmetic="real", claims=claims | {"margin": "-1"})
+
+
+@pytest.mark.parametrize("fault", ["of_network", "of_trees"])
+def test_a_margin_of_a_faulty_engine_is_rejected(fault: str, tmp_path: Path) -> None:
+    """Half of the bound, as an engine would have it whose analysis forgets something."""
+    if fault == "of_trees":
+        node = regressor([Branch("BRANCH_LEQ", 1, 0.5, Leaf(((0, 0.7),)), Leaf(((0, 0.3),)))] * 3)
+        model = tree_file([node], outputs=["y"])
+    else:
+        model = deep(random.Random(3))
+    asked = question(arithmetic="float32", decides={"of": "score", "relation": ">", "threshold": "-1000"})
+    real = Question(asked | {"arithmetic": "real"})
+    bound = Checker(real, Graph(model.SerializeToString())).rounding()
+    assert bound > 0
+    for margin, fits in ((bound, True), (bound / 2, False), (bound * Fraction(999999, 1000000), False)):
+        claimed = asked | {"claims": asked["claims"] | {"margin": str(margin)}}
+        if fits:
+            assert tried(tmp_path, model, claimed, "=").follows
+        else:
+            with pytest.raises(RejectedError, match="smaller than what float32"):
+                tried(tmp_path, model, claimed, "=")
+
+
+def test_votes_that_are_short_numbers_are_summed_without_rounding(tmp_path: Path) -> None:
+    node = regressor([Branch("BRANCH_LEQ", 1, 0.5, Leaf(((0, 0.75),)), Leaf(((0, 0.25),)))] * 3)
+    model = tree_file([node], outputs=["y"])
+    asked = question(arithmetic="float32", decides={"of": "score", "relation": ">", "threshold": "1/2"})
+    assert Checker(Question(asked | {"arithmetic": "real"}), Graph(model.SerializeToString())).rounding() == 0
+    assert tried(tmp_path, model, asked, "=").follows
+
+
+SPEC = """fair 1
+audit "deployed"
+domain Person {
+  age : integer 0 .. 99
+  sex : category { f, m }
+}
+protected sex
+model m : Person -> { no, yes }
+  from "m.onnx"
+  reads age, sex
+  yes when score > 0
+  favourable yes
+property calm { compare a, b : Person differ in sex among age >= 60 require same decision }
+"""
+
+
+def test_what_holds_of_the_file_is_proved_of_the_file(tmp_path: Path) -> None:
+    """``0.1 age - 0.3 sex - 2.7`` decides alike from 60 on, rounding included; the report says so, and the margin."""
+    from click.testing import CliRunner
+
+    nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["y"], transB=1)]
+    onnx.save(chain_file(nodes, {"w": [[0.1, -0.3]], "b": [-2.7]}), tmp_path / "m.onnx")
+    (tmp_path / "p.fair").write_text(SPEC)
+    given = ["check", str(tmp_path / "p.fair"), "--proof", str(tmp_path / "proofs"), "--require-proof"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    assert "in float32 too, with scores off by up to" in done.stderr
+    found = check(tmp_path / "proofs" / "calm.proof", tmp_path / "m.onnx")
+    assert found.totals.holds
+    assert found.margin is not None
+    assert found.margin > 0
+    in_real = prove_spec(
+        str(tmp_path / "p.fair"), str(tmp_path), models={}, data={}, seconds=5, observer=Silent(), properties=()
+    )
+    assert in_real[0].proof is not None
+    assert in_real[0].proof.margin is None

@@ -1,0 +1,103 @@
+"""Boxes of which the checker counts how much is open: never less than counting everybody finds."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairdsl_verify import RejectedError, slab
+from fairdsl_verify.bounds import Integers, Pass
+from fairdsl_verify.chain import Affine, Network
+from fairdsl_verify.question import Question
+from tests.proving.test_checker_review import LINEAR, PEOPLE, question, tried
+
+
+def drawn(rng: random.Random) -> tuple[Question, Integers]:
+    """A network over an age, a job of three values and years, and the sex, which differs."""
+    people: list[dict[str, Any]] = [
+        {"name": "age", "type": "integer", "low": -3, "high": rng.randint(0, 20)},
+        {"name": "job", "type": "values", "values": [4, 0, 1], "labels": ["a", "b", "c"]},
+        {"name": "years", "type": "integer", "low": 0, "high": rng.randint(0, 9)},
+        PEOPLE[1],
+    ]
+    reads = [["age", 1], ["job", [rng.randint(-3, 3) for _ in range(3)]], ["years", -2], ["sex", [0, 1]]]
+    asked = question(
+        attributes=people,
+        reads=[{"constant": 0, "terms": [each]} for each in reads],
+        decides={"of": "score", "relation": rng.choice((">", ">=", "<")), "threshold": rng.randint(-2, 2)},
+    )
+
+    def numbers(count: int) -> list[Fraction]:
+        return [Fraction(rng.randint(-9, 9), rng.choice((1, 2, 4, 3))) for _ in range(count)]
+
+    sizes = [4, *(rng.randint(1, 3) for _ in range(rng.randint(0, 2))), 1]
+    layers = [Affine([numbers(below) for _ in range(width)], numbers(width)) for below, width in pairwise(sizes)]
+    found = Question(asked)
+    return found, Integers(found, Network(layers, sigmoid=False, nodes=[]))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
+    rng = random.Random(seed)
+    asked, net = drawn(rng)
+    net.margin = rng.choice((0, 0, 1, net.scale))
+    box = []
+    for attribute in asked.attributes:
+        low = rng.randrange(attribute.size)
+        box.append((low, rng.randrange(low, attribute.size)))
+    box[3] = (0, 1)
+    units = list(product(*(range(low, high + 1) for low, high in box[:3])))
+    found = Pass(net, tuple(box), net.moves)
+    crossed = 0
+    for unit in units:
+        sides = set()
+        for sex in (0, 1):
+            try:
+                sides.add(net.high(None, (*unit, sex)))
+            except RejectedError:  # within the margin it may be on either side
+                sides |= {True, False}
+        crossed += len(sides) > 1
+    assert crossed <= slab.crossed(net, found, len(units)) <= max(len(units), crossed)
+
+
+def test_it_counts_what_is_left_of_a_line() -> None:
+    """``age - 2 sex > 0`` from -3 to 20: two ages lie between, and a bin more counts for each attribute at the ends."""
+    people = [{"name": "age", "type": "integer", "low": -3, "high": 20}, PEOPLE[1]]
+    asked = Question(question(attributes=people, decides={"of": "score", "relation": ">", "threshold": 0}))
+    net = Integers(asked, Network([Affine([[Fraction(1), Fraction(-2)]], [Fraction(0)])], sigmoid=False, nodes=[]))
+    assert 2 <= slab.crossed(net, Pass(net, ((0, 23), (0, 1)), net.moves), 24) <= 4
+
+
+def test_a_box_of_which_it_is_not_known_who_is_asked_about_is_not_counted(tmp_path: Path) -> None:
+    assert tried(tmp_path, LINEAR, question(), "~").follows
+    claims = question()["claims"] | {"holds": False, "certified": 1, "compared": []}
+    for relation in ("<", "<="):  # nobody, and some
+        asked = question(where=[relation, [["age", 1]], 0], claims=claims)
+        with pytest.raises(RejectedError, match="not known who is compared"):
+            tried(tmp_path, LINEAR, asked, "~")
+    for loose in (
+        question(relax=[["age", 1]]),
+        question(relax=[["age", 1]], pair=["<=", [["a.age", 1], ["b.age", -1]], 0]),
+    ):
+        with pytest.raises(RejectedError, match="not known who is compared"):
+            tried(tmp_path, LINEAR, loose, "~")
+
+
+def test_more_is_proved_where_boxes_are_counted(tmp_path: Path) -> None:
+    """One leaf over everybody shows a share without a single cut."""
+    wide = [PEOPLE[0] | {"low": -100, "high": 100}, PEOPLE[1]]
+    asked = question(attributes=wide, asks="share", decides={"of": "score", "relation": ">", "threshold": "1/2"})
+    asked["claims"] = asked["claims"] | {"holds": False, "certified": "9/10", "compared": []}
+    assert tried(tmp_path, LINEAR, asked, "~").follows
+    # An engine that counts half of what is open claims more than follows.
+    asked["claims"] = asked["claims"] | {"certified": 1}
+    for faulty in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            if faulty:
+                patch.setattr("fairdsl_verify.tree.crossed", lambda *_: 0)
+            assert tried(tmp_path, LINEAR, asked, "~").follows is faulty
