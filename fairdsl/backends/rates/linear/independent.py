@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import gcd, lcm, prod
 from typing import NamedTuple
 
@@ -109,22 +109,21 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
                 return None
     for column in indicators:
         slopes.setdefault(column, _ZERO)
-    # Columns of one type often share their cells.
-    known: dict[int, Multiples | None] = {}
+    known: dict[int, Multiples] = {}
     found: dict[int, Multiples] = {}
     every = of.network.cells
     for column in sorted(slopes):
         numerator, denominator = slopes[column].as_integer_ratio()
-        if not numerator and column not in indicators:
+        own = indicators.get(column)
+        if not (numerator or own):
             continue
         cells = every[column]
-        values = known.get(id(cells))
-        if values is None:
-            values = known[id(cells)] = _values(cells)
+        values = known.get(id(cells)) or _values(cells)  # columns of one type often share them
         if values is None:
             return None
-        if column in indicators:
-            found[column] = _indicated(slopes[column], indicators[column], values)
+        known[id(cells)] = values
+        if own:
+            found[column] = _indicated(slopes[column], own, values)
         else:
             found[column] = [numerator * value for value in values[0]], denominator * values[1]
     return constant, found
@@ -209,13 +208,7 @@ def _assembled(
         if column in places:
             continue
         factor = factors.get(column)
-        if factor is None:
-            return None
-        if factor.parents:
-            laws = _laws(factor, combinations, places)
-        else:
-            law = factor.rows[()]
-            laws = None if isinstance(law, Normal) else (law,)
+        laws = None if factor is None else _laws(factor, combinations, places)
         if laws is None:
             return None
         columns.append(Weighed(added, laws))
@@ -223,7 +216,10 @@ def _assembled(
 
 
 def _laws(factor: Factor, combinations: Sequence[tuple[int, ...]], places: Mapping[int, int]) -> tuple[Law, ...] | None:
-    """The law of each group; None where it depends on others than keys, or is not a list of masses."""
+    """The law of each group, or of everybody; None where it depends on others than keys, or is no list of masses."""
+    if not factor.parents:
+        law = factor.rows[()]
+        return None if isinstance(law, Normal) else (law,)
     if not all(parent in places for parent in factor.parents):
         return None
     at = [places[parent] for parent in factor.parents]
@@ -239,7 +235,7 @@ def _whole(multiples: Mapping[int, Multiples]) -> tuple[Fraction, dict[int, list
         column: numerators if denominator == common else [number * (common // denominator) for number in numerators]
         for column, (numerators, denominator) in multiples.items()
     }
-    shared = gcd(*[number for added in adds.values() for number in added]) or common  # any scale will do for zeros
+    shared = gcd(*chain.from_iterable(adds.values())) or common  # any scale will do for zeros
     if shared > 1:
         adds = {column: [number // shared for number in added] for column, added in adds.items()}
     return Fraction(common, shared), adds
