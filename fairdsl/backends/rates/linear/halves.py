@@ -136,6 +136,7 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
     array, add = np.zeros(2 * room + 1), np.add
     array[room] = 1.0
     low, high, origin, rounds, work = room, room + 1, -room, 2, 0
+    long = 2 * room * len(columns) > _OFTEN
     # The probabilities by which masses were divided since they were multiplied back: as quotients, and about.
     above: list[int] = []
     under: list[int] = []
@@ -160,16 +161,15 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
                 else:
                     high += distance
                 smallest *= quotient
-            work += high - low
-            rounds += 3
+            moved = 1
         else:
             base, numerator, denominator, moves = _step(adds, law)
             if moves:
                 low, high, least = _moved(array, low, high, moves)
                 smallest *= least
-            work += (high - low) * len(moves)
-            rounds += len(moves) + 2
+            moved = len(moves)
         origin += base
+        rounds += moved + 2
         above.append(numerator)
         under.append(denominator)
         left *= numerator / denominator
@@ -177,9 +177,11 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
             smallest *= left
             array[low:high] *= prod(above) / prod(under)
             above, under, left, rounds = [], [], 1.0, rounds + 2
-        if work > _OFTEN:
-            meter.tick(work)
-            work = 0
+        if long:
+            work += (high - low) * moved
+            if work > _OFTEN:
+                meter.tick(work)
+                work = 0
     found = array[low:high]
     found *= prod(above) / prod(under)
     return _Made(_Half(origin + low, found, rounds), smallest * left)

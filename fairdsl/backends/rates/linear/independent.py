@@ -109,7 +109,7 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
                 return None
     for column in indicators:
         slopes.setdefault(column, _ZERO)
-    known: dict[int, Multiples] = {}
+    known: dict[int, Multiples | None] = {}
     found: dict[int, Multiples] = {}
     every = of.network.cells
     for column in sorted(slopes):
@@ -118,10 +118,12 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
         if not (numerator or own):
             continue
         cells = every[column]
-        values = known.get(id(cells)) or _values(cells)  # columns of one type often share them
+        name = id(cells)  # columns of one type often share them
+        if name not in known:
+            known[name] = _values(cells)
+        values = known[name]
         if values is None:
             return None
-        known[id(cells)] = values
         if own:
             found[column] = _indicated(slopes[column], own, values)
         else:
@@ -208,7 +210,13 @@ def _assembled(
         if column in places:
             continue
         factor = factors.get(column)
-        laws = None if factor is None else _laws(factor, combinations, places)
+        if factor is None:
+            return None
+        if factor.parents:
+            laws = _laws(factor, combinations, places)
+        else:
+            law = factor.rows[()]
+            laws = None if isinstance(law, Normal) else (law,)
         if laws is None:
             return None
         columns.append(Weighed(added, laws))
@@ -216,10 +224,7 @@ def _assembled(
 
 
 def _laws(factor: Factor, combinations: Sequence[tuple[int, ...]], places: Mapping[int, int]) -> tuple[Law, ...] | None:
-    """The law of each group, or of everybody; None where it depends on others than keys, or is no list of masses."""
-    if not factor.parents:
-        law = factor.rows[()]
-        return None if isinstance(law, Normal) else (law,)
+    """The law of each group; None where it depends on others than keys, or is not a list of masses."""
     if not all(parent in places for parent in factor.parents):
         return None
     at = [places[parent] for parent in factor.parents]
