@@ -315,15 +315,15 @@ def _exact_half(columns: Sequence[Weighed], group: int, meter: Meter) -> _ExactH
     denominator, bits = 1, 0
     for terms, under in found:
         denominator *= under
-        bits += max(under, sum(numerator for _, numerator in terms)).bit_length()
+        bits += max(under, sum([numerator for _, numerator in terms])).bit_length()
     width = (bits + 7) // 8 or 1
     value, origin, count = 1, 0, 1
     for terms, _ in found:
-        least, most = min(added for added, _ in terms), max(added for added, _ in terms)
+        (least, _), (most, _) = min(terms), max(terms)  # no number is there twice
         if (count + most - least) * width > meter.entries:
             raise TooLargeError
         meter.tick(count * len(terms))
-        value = sum((value * numerator) << (8 * width * (added - least)) for added, numerator in terms)
+        value = sum([(value * numerator) << (8 * width * (added - least)) for added, numerator in terms])
         origin, count = origin + least, count + most - least
     data = value.to_bytes(count * width, "little")
     numerators = [int.from_bytes(data[start : start + width], "little") for start in range(0, len(data), width)]
@@ -332,10 +332,11 @@ def _exact_half(columns: Sequence[Weighed], group: int, meter: Meter) -> _ExactH
 
 def _terms(column: Weighed, law: Sequence[Fraction]) -> _Terms:
     """The masses of all numbers that are added, over a common denominator."""
-    under = lcm(*{mass.denominator for mass in law})
+    ratios = [mass.as_integer_ratio() for mass in law]
+    under = lcm(*[denominator for _, denominator in ratios])
     masses: dict[int, int] = {}
-    for added, mass in zip(column.adds, law, strict=True):
-        masses[added] = masses.get(added, 0) + mass.numerator * (under // mass.denominator)
+    for added, (numerator, denominator) in zip(column.adds, ratios, strict=True):
+        masses[added] = masses.get(added, 0) + numerator * (under // denominator)
     return list(masses.items()), under
 
 
