@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from typing import assert_never
 
 from fairdsl.ir.expr import Relation
@@ -108,10 +109,12 @@ def facts_of(event: Event | Averaged) -> Iterator[Fact | LabelIn]:
                 yield from facts_of(part)
 
 
+@cache
 def _reads_decision(event: Event | Averaged) -> bool:
     return any(fact in (Fact.FAVOURABLE, Fact.CORRECT) for fact in facts_of(event))
 
 
+@cache
 def _reads_label(event: Event | Averaged) -> bool:
     return any(fact is not Fact.FAVOURABLE for fact in facts_of(event))
 

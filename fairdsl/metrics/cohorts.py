@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import product
-from math import prod
 from operator import add
 
 from fairdsl.ir.population import Population, label_column
@@ -29,11 +28,11 @@ from fairdsl.metrics.joint import (
     Enclosure,
     Joint,
     Key,
+    at_most_one,
     cells_of,
     columns_of,
     in_order,
     key_of,
-    keys_of,
 )
 from fairdsl.metrics.rate_cells import Cells, Condition, conditions_of
 from fairdsl.metrics.scored import Scored
@@ -49,6 +48,7 @@ Case = tuple[Assignment, bool | None]
 _Ends = tuple[Fraction, Fraction]
 #: Where the keys of a group stand, by the value of the label; by None where there is none.
 _Places = Mapping[Fraction | None, int]
+_ZERO, _ONE = Fraction(0), Fraction(1)
 _NOBODY = Counted(rows=0, least=0, most=0)
 
 
@@ -103,15 +103,15 @@ class Cohort:
     def mass(self) -> _Ends:
         """The probability of the cohort itself: of what its rate is a part of."""
         low, high = self.whole or (self.hits[0] + self.misses[0], self.hits[1] + self.misses[1])
-        return low, min(Fraction(1), high)
+        return low, at_most_one(high)
 
     @cached_property
     def defined(self) -> Defined:
         """Whether anybody is in the cohort."""
         low, high = self.mass
-        if high == 0:
+        if not high:
             return Defined.NO
-        return Defined.YES if low > 0 else Defined.PERHAPS
+        return Defined.YES if low else Defined.PERHAPS
 
     @cached_property
     def rate(self) -> Enclosure:
@@ -120,19 +120,22 @@ class Cohort:
             quotients = [end / whole for end in self.hits for whole in self.whole]
             return Enclosure(low=min(quotients), high=max(quotients))
         if self.defined is not Defined.YES:
-            return Bounds(low=Fraction(0), high=Fraction(1))
+            return Bounds(low=_ZERO, high=_ONE)
         (low, high), (fewest, most) = self.hits, self.misses
         if self.whole is None:
             return Bounds(low=low / (low + most) if low else low, high=high / (high + fewest) if high else high)
         if low is high and self.whole[0] is self.whole[1]:
-            return Bounds.exactly(min(Fraction(1), low / self.whole[0]))
-        return Bounds(low=low / self.whole[1], high=min(Fraction(1), high / self.whole[0]))
+            return Bounds.exactly(at_most_one(low / self.whole[0]))
+        return Bounds(low=low / self.whole[1], high=at_most_one(high / self.whole[0]))
 
 
 def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> list[Cohort]:
     """All cohorts of a metric: stratum by stratum, in each case by case, then by groups."""
     label = label_column(population) if question.metric.rate.reads_label else None
-    keys = list(keys_of(question, population))
+    numbers = {
+        column: [key_of(cell) for cell in cells_of(population, column)] for column in columns_of(question, population)
+    }
+    keys = list(product(*numbers.values()))
     ends = zip(in_order(joint.favourable, keys), in_order(joint.total, keys), strict=True)
     reader = _Reader(
         joint=joint,
@@ -144,19 +147,21 @@ def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> l
     conditions = conditions_of(question, population)
     return [
         reader.cohort(group, stratum, condition, everybody)
-        for stratum, groups in _strata(question, population, label)
+        for stratum, groups in _strata(question, numbers, label)
         for condition in conditions
         for group, everybody in groups
     ]
 
 
 def _strata(
-    question: GroupMetric, population: Population, label: int | None
+    question: GroupMetric, numbers: dict[int, list[Fraction]], label: int | None
 ) -> Iterator[tuple[Assignment, list[tuple[Assignment, _Places]]]]:
-    """Every stratum with its groups, and where the keys of each stand."""
-    columns = columns_of(question, population)
-    numbers = {column: [key_of(cell) for cell in cells_of(population, column)] for column in columns}
-    steps = {column: prod(len(numbers[one]) for one in columns[at + 1 :]) for at, column in enumerate(columns)}
+    """Every stratum with its groups, and where the keys of each stand; ``numbers`` are those of the keys' columns."""
+    steps: dict[int, int] = {}
+    step = 1
+    for column in reversed(numbers):
+        steps[column] = step
+        step *= len(numbers[column])
     strata, across = (
         [dict(zip(some, cells, strict=True)) for cells in product(*(range(len(numbers[column])) for column in some))]
         for some in (question.given_each, question.across)
@@ -198,7 +203,7 @@ class _Reader:
         averaged = [self.keys[everybody[value]] for value, met in condition.hits.items() if met and self.mean]
         scored = [self.joint.scored[key] for key in averaged if key in self.joint.scored]
         if self.mean:
-            hits = _added([self.joint.sums.get(key, (Fraction(0),) * 2) for key in averaged])
+            hits = _added([self.joint.sums.get(key, (_ZERO, _ZERO)) for key in averaged])
         else:
             hits = _probability(condition.hits, known)
         return Cohort(
@@ -208,7 +213,7 @@ class _Reader:
             decision=condition.decision,
             hits=hits,
             whole=whole,
-            misses=_probability(condition.misses, known) if whole is None else (Fraction(0), Fraction(0)),
+            misses=_probability(condition.misses, known) if whole is None else (_ZERO, _ZERO),
             of_group=_sum([each.total for each in known.values()]),
             rows=self._rows(everybody),
             counted=None if self.mean else self._counted(condition, everybody),
@@ -255,7 +260,7 @@ class _Known:
         if True in decisions:
             return self.total if False in decisions else self.favourable
         (low, high), (least, most) = self.total, self.favourable
-        return max(Fraction(0), low - most), high - least
+        return max(_ZERO, low - most), high - least
 
 
 def _probability(part: Cells, known: Mapping[Fraction | None, _Known]) -> _Ends:
@@ -268,7 +273,7 @@ def _sum(found: list[_Ends]) -> _Ends:
     if len(found) == 1:
         return found[0]
     low, high = _added(found)
-    return low, min(Fraction(1), high)
+    return low, at_most_one(high)
 
 
 def pooled(cohorts: list[Cohort]) -> Cohort:
@@ -294,4 +299,4 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
 
 
 def _added(pairs: list[_Ends]) -> _Ends:
-    return sum((low for low, _ in pairs), Fraction(0)), sum((high for _, high in pairs), Fraction(0))
+    return sum((low for low, _ in pairs), _ZERO), sum((high for _, high in pairs), _ZERO)

@@ -75,10 +75,11 @@ def by_rates(comparison: Comparison, rated: Sequence[Rated]) -> Range:
 
 def _folded(fold: Fold, numbers: Sequence[Range]) -> Range:
     """One number out of several."""
+    if len(numbers) == 1:
+        return numbers[0]
     match fold:
         case Fold.SINGLE:
-            [number] = numbers
-            return number
+            raise ValueError("several numbers are folded")
         case Fold.GREATEST:
             return greatest(numbers)
         case Fold.SMALLEST:

@@ -71,6 +71,9 @@ def _over_pairs(rates: Sequence[Enclosure], distance: Callable[[Fraction, Fracti
 
     So a is one of the two with the greatest hi, and b one of the two with the least lo.
     """
+    if len(rates) == 2:
+        one, two = rates
+        return max(distance(one.high, two.low), distance(two.high, one.low))
     places = range(len(rates))
     highs = nlargest(2, places, key=lambda place: rates[place].high)
     lows = nsmallest(2, places, key=lambda place: rates[place].low)

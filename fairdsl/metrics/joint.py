@@ -31,6 +31,7 @@ __all__ = [
     "Enclosure",
     "Joint",
     "Key",
+    "at_most_one",
     "cells_of",
     "columns_of",
     "in_order",
@@ -42,6 +43,14 @@ __all__ = [
 
 #: One value for every column of :func:`columns_of`.
 Key = tuple[Fraction, ...]
+
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def at_most_one(number: Fraction) -> Fraction:
+    """The number, or 1 where it is more: fractions take long to compare, and this needs none of that."""
+    return number if number.numerator <= number.denominator else _ONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +85,11 @@ class Bounds(Enclosure):
 
     def without(self, part: Bounds) -> Bounds:
         """What is left of it without a part."""
-        nothing = Fraction(0)
-        return Bounds(low=max(nothing, self.low - part.high), high=max(nothing, self.high - part.low))
+        return Bounds(low=max(_ZERO, self.low - part.high), high=max(_ZERO, self.high - part.low))
 
 
 #: A probability of exactly 0: what a key has that no mapping lists.
-NOTHING = Bounds(low=Fraction(0), high=Fraction(0))
+NOTHING = Bounds(low=_ZERO, high=_ZERO)
 
 
 class ByKey(Mapping[Key, Bounds]):

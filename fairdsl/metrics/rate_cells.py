@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Population, label_column
@@ -71,14 +72,22 @@ def conditions_of(question: GroupMetric, population: Population) -> list[Conditi
     rate, name = question.metric.rate, question.metric.name
     label = label_column(population)
     if not rate.reads_label:
-        labels = _Labels((None,), None)
-    elif label is None or label in question.across + question.given_each:
+        return _by_decisions(rate)
+    if label is None or label in question.across + question.given_each:
         raise ValueError(f"{name} needs a label that defines no groups")
-    else:
-        deserving = None if question.deserving is None else key_at(population, label, question.deserving)
-        if rate.about_deserving and deserving is None:
-            raise ValueError(f"{name} is about a value of the label, and the question names none of them")
-        labels = _Labels([key_of(cell) for cell in cells_of(population, label)], deserving)
+    deserving = None if question.deserving is None else key_at(population, label, question.deserving)
+    if rate.about_deserving and deserving is None:
+        raise ValueError(f"{name} is about a value of the label, and the question names none of them")
+    return _conditions(rate, _Labels([key_of(cell) for cell in cells_of(population, label)], deserving))
+
+
+@cache
+def _by_decisions(rate: Rate) -> list[Condition]:
+    """The same of a rate that looks at no label: it is about no population."""
+    return _conditions(rate, _Labels((None,), None))
+
+
+def _conditions(rate: Rate, labels: _Labels) -> list[Condition]:
     match rate.given:
         case Each.LABEL:
             one_by_one = [LabelIn(frozenset({key}), "") for key in labels.keys if key is not None]

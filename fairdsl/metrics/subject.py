@@ -105,6 +105,8 @@ def without_idle(model: Model) -> Model:
     if model.opaque is not None:
         return model
     weighed = np.any(model.layers[0].weight.nonzero, axis=0)
+    if weighed.all():
+        return model
     idle = [isinstance(item, AttributeInput) and not weighed[place] for place, item in enumerate(model.listed)]
     if not any(idle):
         return model

@@ -50,8 +50,9 @@ def value_of(
     is then the metric less the metric without. ``reason`` says why the interval is not narrower, where the engine
     stopped early; so it says why it is open whether there is a number, unless there certainly is none.
     """
-    counted = joint if joint.counts else replace(joint, counts=rows_of(question, population))
-    return _value_of(question, counted, population, evidence, without, reason)
+    if not joint.counts and population.sample is not None:
+        joint = replace(joint, counts=rows_of(question, population))
+    return _value_of(question, joint, population, evidence, without, reason)
 
 
 def _value_of(
@@ -78,8 +79,10 @@ def _value_of(
         )
     if refusal is not None:
         return Refused(diagnostics=(refusal,))
-    noted = replace(evidence, notes=(*evidence.notes, *notes_of(reading, population)))
-    return replace(_number_of(reading, population, without, noted, reason), warnings=warnings_of(reading, population))
+    if notes := notes_of(reading, population):
+        evidence = replace(evidence, notes=(*evidence.notes, *notes))
+    number, warnings = _number_of(reading, population, without, evidence, reason), warnings_of(reading, population)
+    return replace(number, warnings=warnings) if warnings else number
 
 
 def value_of_draws(

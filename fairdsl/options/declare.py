@@ -115,8 +115,13 @@ class Section:
         """Look for what the values name on this machine. Raises DiagnosticError where it is not here."""
 
 
+_DECLARED: dict[type[Any], tuple[Declared, ...]] = {}
+
+
 def declared(section: type[Section]) -> tuple[Declared, ...]:
-    """The options of a section, in the order of its fields."""
+    """The options of a section, in the order of its fields; read off it once."""
+    if section in _DECLARED:
+        return _DECLARED[section]
     found = []
     for each in fields(cast(Any, section)):
         help_, kind, unset, flag = each.metadata[_KEY]
@@ -132,4 +137,4 @@ def declared(section: type[Section]) -> tuple[Declared, ...]:
                 flag=flag,
             )
         )
-    return tuple(found)
+    return _DECLARED.setdefault(section, tuple(found))

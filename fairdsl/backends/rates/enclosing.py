@@ -109,7 +109,8 @@ class Asked:
         joints = [joint for joint in known if joint is not None]
         if len(joints) < len(known):
             return None
-        return replace(joints[0], counts=self.counts or joints[0].counts), joints[1] if len(joints) > 1 else None
+        own = replace(joints[0], counts=self.counts) if self.counts else joints[0]
+        return own, joints[1] if len(joints) > 1 else None
 
 
 def nothing(reason: Reason, detail: str | None = None) -> Unknown:

@@ -188,9 +188,8 @@ def _of_several(problem: Problem, question: GroupMetric) -> Iterator[Predicate]:
 
 def _unbounded(problem: Problem, network: Network) -> Refusal | None:
     """A cell of which nothing but its mass is known has to be bounded where the score reads it."""
-    endless = {
-        column for column, cells in enumerate(network.cells) for cell in cells if cell.low is None or cell.high is None
-    }
+    different = {id(cells): cells for cells in network.cells}  # columns of one type often share them
+    endless = [name for name, cells in different.items() for cell in cells if cell.low is None or cell.high is None]
     if not endless:
         return None
     weights = problem.model.layers[0].weight.nonzero[0].tolist()
@@ -200,7 +199,7 @@ def _unbounded(problem: Problem, network: Network) -> Refusal | None:
             continue
         rows = factors[item.attribute].rows.values()
         attribute = network.columns[item.attribute]
-        if item.attribute in endless and not any(isinstance(row, Normal) for row in rows):
+        if id(network.cells[item.attribute]) in endless and not any(isinstance(row, Normal) for row in rows):
             why = (
                 f"the model weighs `{attribute.name}`, whose outermost bin has no end: give the attribute a range, "
                 "or read it by its bins"
@@ -211,7 +210,7 @@ def _unbounded(problem: Problem, network: Network) -> Refusal | None:
 
 def _together(network: Network, predicates: list[Predicate], kept: frozenset[int]) -> Refusal | None:
     """Predicates over several columns, and the columns that the distribution connects, must leave tables of a size."""
-    sizes = {column: len(cells) for column, cells in enumerate(network.cells)}
+    sizes = dict(enumerate(map(len, network.cells)))
     for predicate in predicates:
         for column in mentioned(predicate):
             sizes[column] = sum(_cells_inside(network.columns[column], cell) for cell in network.cells[column])
@@ -220,7 +219,7 @@ def _together(network: Network, predicates: list[Predicate], kept: frozenset[int
         if prod(sizes[column] for column in names) > _TOGETHER:
             listed = ", ".join(f"`{network.columns[column].name}`" for column in names)
             return Refusal(why=f"a condition over {listed} has too many combinations of values")
-    scopes = [(*factor.parents, factor.column) for factor in network.factors]
+    scopes = [(*factor.parents, factor.column) for factor in network.factors if factor.parents]
     scopes += [mentioned(predicate) for predicate in predicates]
     largest = _largest(scopes, sizes, kept)
     if largest > _CLIQUE:

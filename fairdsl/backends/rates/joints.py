@@ -28,6 +28,7 @@ from fairdsl.backends.rates.linear.task import weighted_sum
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.ir.ensemble import attributes_of
+from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
@@ -129,7 +130,9 @@ def _ways(subject: Subject) -> tuple[Ways, ...]:
 
 
 def _reads_columns_alone(model: Model) -> bool:
-    return model.ensemble is None and not any(len(attributes_of(item)) > 1 for item in model.listed)
+    return model.ensemble is None and not any(
+        len(attributes_of(item)) > 1 for item in model.listed if not isinstance(item, AttributeInput)
+    )
 
 
 def _of_states(problem: Problem, subjects: tuple[Subject, ...], *, summed: bool) -> Joints:

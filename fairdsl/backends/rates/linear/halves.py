@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import isqrt, lcm
+from math import isqrt, lcm, prod
 from operator import mul
 from typing import NamedTuple
 
@@ -133,43 +133,58 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
     """The law of columns that do not depend on the group, on an array with ``room`` for all of it on both sides."""
     if 2 * room >= meter.entries:
         raise TooLargeError
-    array = np.zeros(2 * room + 1)
+    array, add = np.zeros(2 * room + 1), np.add
     array[room] = 1.0
     low, high, origin, rounds, work = room, room + 1, -room, 2, 0
-    left, above, under, smallest, add = 1.0, 1, 1, 1.0, np.add
-    for adds, laws in columns:
-        base, numerator, denominator, moves = _step(adds, laws[0])
+    long = 2 * room * len(columns) > _OFTEN
+    # The probabilities by which masses were divided since they were multiplied back: as quotients, and about.
+    above: list[int] = []
+    under: list[int] = []
+    left = 1.0
+    smallest = 1.0
+    for adds, (law,) in columns:
+        if len(adds) == 2 and adds[0] != adds[1]:  # most columns
+            (base, other), (mass, rest) = adds, law
+            (numerator, denominator), (one, two) = mass.as_integer_ratio(), rest.as_integer_ratio()
+            if denominator != two:
+                one, numerator, denominator = one * denominator, numerator * two, denominator * two
+            if one > numerator:
+                base, other, one, numerator = other, base, numerator, one
+            if one:
+                distance, quotient = other - base, one / numerator
+                # The product is an array of its own before it is added, so that both places may overlap.
+                terms = array[low:high] * quotient
+                place = array[low + distance : high + distance]
+                add(place, terms, place)
+                if distance < 0:
+                    low += distance
+                else:
+                    high += distance
+                smallest *= quotient
+            moved = 1
+        else:
+            base, numerator, denominator, moves = _step(adds, law)
+            if moves:
+                low, high, least = _moved(array, low, high, moves)
+                smallest *= least
+            moved = len(moves)
         origin += base
-        rounds += len(moves) + 2
-        work += (high - low) * len(moves)
-        if work > _OFTEN:
-            meter.tick(work)
-            work = 0
-        if len(moves) == 1:
-            ((distance, quotient),) = moves
-            # The product is an array of its own before it is added, so that both places may overlap.
-            terms = array[low:high] * quotient
-            place = array[low + distance : high + distance]
-            add(place, terms, place)
-            if distance < 0:
-                low += distance
-            else:
-                high += distance
-            smallest *= quotient
-        elif moves:
-            low, high, least = _moved(array, low, high, moves)
-            smallest *= least
-        above *= numerator
-        under *= denominator
-        mass = numerator / denominator
-        smallest *= mass
-        left *= mass
+        rounds += moved + 2
+        above.append(numerator)
+        under.append(denominator)
+        left *= numerator / denominator
         if left < _SMALL:
-            array[low:high] *= above / under
-            left, above, under, rounds = 1.0, 1, 1, rounds + 2
+            smallest *= left
+            array[low:high] *= prod(above) / prod(under)
+            above, under, left, rounds = [], [], 1.0, rounds + 2
+        if long:
+            work += (high - low) * moved
+            if work > _OFTEN:
+                meter.tick(work)
+                work = 0
     found = array[low:high]
-    found *= above / under
-    return _Made(_Half(origin + low, found, rounds), smallest)
+    found *= prod(above) / prod(under)
+    return _Made(_Half(origin + low, found, rounds), smallest * left)
 
 
 def _moved(array: Floats, low: int, high: int, moves: Sequence[_Move]) -> tuple[int, int, float]:
@@ -183,13 +198,6 @@ def _moved(array: Floats, low: int, high: int, moves: Sequence[_Move]) -> tuple[
 
 def _step(adds: Sequence[int], law: Sequence[Fraction]) -> tuple[int, int, int, Sequence[_Move]]:
     """What the most probable cell adds, its probability, and how the others lie to it."""
-    if len(adds) == 2 and adds[0] != adds[1]:  # most columns
-        (base, other), (mass, rest) = adds, law
-        (numerator, denominator), (above, under) = mass.as_integer_ratio(), rest.as_integer_ratio()
-        one, two = numerator * under, above * denominator
-        if one < two:
-            return other, above, under, ((base - other, one / two),) if one else ()
-        return base, numerator, denominator, ((other - base, two / one),) if two else ()
     masses: dict[int, Fraction] = {}
     for added, mass in zip(adds, law, strict=True):
         if mass:
@@ -307,15 +315,15 @@ def _exact_half(columns: Sequence[Weighed], group: int, meter: Meter) -> _ExactH
     denominator, bits = 1, 0
     for terms, under in found:
         denominator *= under
-        bits += max(under, sum(numerator for _, numerator in terms)).bit_length()
+        bits += max(under, sum([numerator for _, numerator in terms])).bit_length()
     width = (bits + 7) // 8 or 1
     value, origin, count = 1, 0, 1
     for terms, _ in found:
-        least, most = min(added for added, _ in terms), max(added for added, _ in terms)
+        (least, _), (most, _) = min(terms), max(terms)  # no number is there twice
         if (count + most - least) * width > meter.entries:
             raise TooLargeError
         meter.tick(count * len(terms))
-        value = sum((value * numerator) << (8 * width * (added - least)) for added, numerator in terms)
+        value = sum([(value * numerator) << (8 * width * (added - least)) for added, numerator in terms])
         origin, count = origin + least, count + most - least
     data = value.to_bytes(count * width, "little")
     numerators = [int.from_bytes(data[start : start + width], "little") for start in range(0, len(data), width)]
@@ -324,10 +332,11 @@ def _exact_half(columns: Sequence[Weighed], group: int, meter: Meter) -> _ExactH
 
 def _terms(column: Weighed, law: Sequence[Fraction]) -> _Terms:
     """The masses of all numbers that are added, over a common denominator."""
-    under = lcm(*{mass.denominator for mass in law})
+    ratios = [mass.as_integer_ratio() for mass in law]
+    under = lcm(*[denominator for _, denominator in ratios])
     masses: dict[int, int] = {}
-    for added, mass in zip(column.adds, law, strict=True):
-        masses[added] = masses.get(added, 0) + mass.numerator * (under // mass.denominator)
+    for added, (numerator, denominator) in zip(column.adds, ratios, strict=True):
+        masses[added] = masses.get(added, 0) + numerator * (under // denominator)
     return list(masses.items()), under
 
 

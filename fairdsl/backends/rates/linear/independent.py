@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import gcd, lcm, prod
 from typing import NamedTuple
 
@@ -109,22 +109,23 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
                 return None
     for column in indicators:
         slopes.setdefault(column, _ZERO)
-    # Columns of one type often share their cells.
     known: dict[int, Multiples | None] = {}
     found: dict[int, Multiples] = {}
     every = of.network.cells
     for column in sorted(slopes):
         numerator, denominator = slopes[column].as_integer_ratio()
-        if not numerator and column not in indicators:
+        own = indicators.get(column)
+        if not (numerator or own):
             continue
         cells = every[column]
-        values = known.get(id(cells))
-        if values is None:
-            values = known[id(cells)] = _values(cells)
+        name = id(cells)  # columns of one type often share them
+        if name not in known:
+            known[name] = _values(cells)
+        values = known[name]
         if values is None:
             return None
-        if column in indicators:
-            found[column] = _indicated(slopes[column], indicators[column], values)
+        if own:
+            found[column] = _indicated(slopes[column], own, values)
         else:
             found[column] = [numerator * value for value in values[0]], denominator * values[1]
     return constant, found
@@ -239,7 +240,7 @@ def _whole(multiples: Mapping[int, Multiples]) -> tuple[Fraction, dict[int, list
         column: numerators if denominator == common else [number * (common // denominator) for number in numerators]
         for column, (numerators, denominator) in multiples.items()
     }
-    shared = gcd(*[number for added in adds.values() for number in added]) or common  # any scale will do for zeros
+    shared = gcd(*chain.from_iterable(adds.values())) or common  # any scale will do for zeros
     if shared > 1:
         adds = {column: [number // shared for number in added] for column, added in adds.items()}
     return Fraction(common, shared), adds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -26,7 +26,7 @@ from fairdsl.backends.rates.linear.task import (
     joint_with,
     score_span,
 )
-from fairdsl.metrics.joint import Bounds, Joint, Key
+from fairdsl.metrics.joint import Bounds, ByKey, Joint, Key
 
 __all__ = ["Refinement", "Sums"]
 
@@ -83,13 +83,25 @@ class Sums:
         return joint_with(self._event, self._total, lambda low, high: self._reaching(halves, low, high, meter))
 
     @cached_property
-    def _total(self) -> dict[Key, Bounds]:
-        found: dict[Key, Fraction] = {}
-        for key, mass, _ in self._of.groups:
-            found[key] = min(_ONE, found[key] + mass) if key in found else mass
-        return {key: Bounds(low=mass, high=mass) for key, mass in found.items()}
+    def _total(self) -> ByKey:
+        masses = self._by_key([group.mass for group in self._of.groups])
+        return ByKey(self._keys, [Bounds.exactly(mass) for mass in masses])
 
-    def _reaching(self, halves: Halves | ExactHalves, low: Goal, high: Goal, meter: Meter) -> Mapping[Key, Bounds]:
+    @cached_property
+    def _keys(self) -> list[Key]:
+        """Each once: cells that are looked into have one key."""
+        return list(dict.fromkeys(group.key for group in self._of.groups))
+
+    def _by_key(self, of_groups: list[Fraction]) -> list[Fraction]:
+        """The sums over the groups of each key."""
+        if len(self._keys) == len(of_groups):
+            return of_groups
+        found = dict.fromkeys(self._keys, _ZERO)
+        for group, number in zip(self._of.groups, of_groups, strict=True):
+            found[group.key] += number
+        return [min(_ONE, number) for number in found.values()]
+
+    def _reaching(self, halves: Halves | ExactHalves, low: Goal, high: Goal, meter: Meter) -> list[Bounds]:
         """Group by group, the probability of the group times that of its columns reaching the rest."""
         least = low.target(self._of.constant, self._of.scale)
         most = least if high is low else high.target(self._of.constant, self._of.scale)
@@ -102,18 +114,17 @@ class Sums:
                 known[name] = halves.reaching(target, place)
             return known[name]
 
-        found: dict[Key, tuple[Fraction, Fraction]] = {}
+        lows: list[Fraction] = []
+        highs: list[Fraction] = []
         for place, group in enumerate(self._of.groups):
             below, high_below, under = reached(least - group.adds, place)
             above, over = (high_below, under) if most == least else reached(most - group.adds, place)[1:]
             numerator, denominator = group.mass.as_integer_ratio()
             first = Fraction(numerator * below, denominator * under)
-            second = first if (above, over) == (below, under) else Fraction(numerator * above, denominator * over)
-            if group.key in found:
-                sums = found[group.key]
-                first, second = min(_ONE, sums[0] + first), min(_ONE, sums[1] + second)
-            found[group.key] = first, second
-        return {key: Bounds(low=ends[0], high=ends[1]) for key, ends in found.items()}
+            lows.append(first)
+            highs.append(first if (above, over) == (below, under) else Fraction(numerator * above, denominator * over))
+        ends = zip(self._by_key(lows), self._by_key(highs), strict=True)
+        return [Bounds(low=least, high=most) for least, most in ends]
 
 
 def _extent(adds: Sequence[int]) -> int:
@@ -328,22 +339,20 @@ class _Work:
         return frozenset(self.task.readings) - shared - frozenset(self._kept)
 
     def _joint(self, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> Joint:
-        def reaching(low: Goal, high: Goal) -> dict[Key, Bounds]:
-            return self._both((low, high), scale, arithmetic, meter)
+        def reaching(low: Goal, high: Goal) -> Sequence[Bounds]:
+            return self._both((low, high), scale, arithmetic, meter).bounds
 
         return joint_with(self._event, self._total, reaching)
 
     @cached_property
-    def _total(self) -> dict[Key, Bounds]:
+    def _total(self) -> ByKey:
         try:
             found = self._both(None, _ONE, Arithmetic.EXACT, self._meter(_EXACT_LIMIT))
         except TooLargeError:
             found = self._both(None, _ONE, Arithmetic.FLOAT, self._meter(None))
         return found
 
-    def _both(
-        self, goals: tuple[Goal, Goal] | None, scale: Fraction, arithmetic: Arithmetic, meter: Meter
-    ) -> dict[Key, Bounds]:
+    def _both(self, goals: tuple[Goal, Goal] | None, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> ByKey:
         """Both passes, or a single one where they are the same."""
         first, second = goals or (None, None)
         low = masses_of(self.task, first, Side.LOW, arithmetic, scale, self._kept, meter)
@@ -358,7 +367,7 @@ class _Work:
     def _exact(self) -> bool:
         return is_exact(self.task)
 
-    def _by_key(self, low: Found, high: Found) -> dict[Key, Bounds]:
+    def _by_key(self, low: Found, high: Found) -> ByKey:
         """Sums over the cells that have one key."""
         keys = [self.task.keys[column] for column in self._kept]
         sums: dict[Key, tuple[Fraction, Fraction]] = {}
@@ -366,4 +375,5 @@ class _Work:
             key = tuple(column[cell] for column, cell in zip(keys, cells, strict=True))
             least, most = sums.get(key, (_ZERO, _ZERO))
             sums[key] = (least + low[cells][0], most + high[cells][1])
-        return {key: Bounds(low=min(_ONE, least), high=min(_ONE, most)) for key, (least, most) in sums.items()}
+        ends = [Bounds(low=min(_ONE, least), high=min(_ONE, most)) for least, most in sums.values()]
+        return ByKey(list(sums), ends)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, inf, lcm
@@ -13,7 +13,8 @@ from fairdsl.ir.expr import Predicate, Relation, conjuncts
 from fairdsl.ir.feature import Input
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.population import Network
-from fairdsl.metrics.joint import Bounds, Joint, Key
+from fairdsl.metrics.joint import NOTHING as NOBODY
+from fairdsl.metrics.joint import Bounds, ByKey, Joint
 from fairdsl.metrics.subject import Subject
 
 __all__ = [
@@ -342,34 +343,33 @@ class Goal:
         return floor(needed) + 1 if self.strict else ceil(needed)
 
 
-#: Bounds by key of the probability of reaching a goal: the lower ones of the first goal, the upper ones of the second.
-Reaching = Callable[[Goal, Goal], Mapping[Key, Bounds]]
+#: Bounds of the probability of reaching a goal, key by key: the lower ones of the first, the upper ones of the second.
+Reaching = Callable[[Goal, Goal], Sequence[Bounds]]
 
 
-def joint_with(event: Event, total: Mapping[Key, Bounds], reaching: Reaching) -> Joint:
+def joint_with(event: Event, total: ByKey, reaching: Reaching) -> Joint:
     """The joint of an event ``S >= t``, ``S > t``, ``S = t`` or ``S != t``; all others are turned upward."""
     match event.relation:
         case Relation.EQ:
             found = _equal(event, total, reaching)
         case Relation.NE:
             equal = _equal(event, total, reaching)
-            found = {key: whole.without(equal[key]) for key, whole in total.items()}
+            found = [whole.without(part) for whole, part in zip(total.bounds, equal, strict=True)]
         case _:
             found = _above(event, event.relation is Relation.GT, reaching)
-    if any(bounds.high > total[key].high for key, bounds in found.items()):
-        found = {key: bounds.within(total[key]) for key, bounds in found.items()}
-    return Joint(favourable=found, total=total)
+    found = [bounds.within(whole) for bounds, whole in zip(found, total.bounds, strict=True)]
+    return Joint(favourable=ByKey(total.listed, found), total=total)
 
 
-def _equal(event: Event, total: Mapping[Key, Bounds], reaching: Reaching) -> Mapping[Key, Bounds]:
+def _equal(event: Event, total: ByKey, reaching: Reaching) -> Sequence[Bounds]:
     """Pr[S = t] = Pr[S >= t] - Pr[S > t]."""
     if event.low != event.high:
-        return {key: Bounds.exactly(_ZERO) for key in total}  # no score is irrational
+        return [NOBODY] * len(total)  # no score is irrational
     above, least = _above(event, True, reaching), _above(event, False, reaching)
-    return {key: least[key].without(above[key]) for key in least}
+    return [low.without(high) for low, high in zip(least, above, strict=True)]
 
 
-def _above(event: Event, strict: bool, reaching: Reaching) -> Mapping[Key, Bounds]:
+def _above(event: Event, strict: bool, reaching: Reaching) -> Sequence[Bounds]:
     if event.low == event.high:
         goal = Goal(needed=event.low, strict=strict)
         return reaching(goal, goal)

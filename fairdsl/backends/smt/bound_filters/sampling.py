@@ -80,7 +80,7 @@ class _Clusters:
 class Sampler:
     """Draws in the partitions of one question; the same seed draws the same.
 
-    No further round begins after ``until``.
+    No further round begins after ``until``. ``compared``: how many individuals of each unit are.
     """
 
     def __init__(self, problem: Problem, sets: Box, seed: int, until: Deadline = NEVER) -> None:
@@ -90,7 +90,7 @@ class Sampler:
         self._evaluator = BatchEvaluator(problem.model)
         self._assignments = self._drawn_assignments()
         self._partners = _PARTNERS if self._pair.relax else 0
-        self._size = len(self._assignments) * (1 + self._partners)
+        self.compared = len(self._assignments) * (1 + self._partners)
         self._wanted = without_not(conjoin(problem.domain.where, self._pair.target))
         self._whole = np.array([isinstance(values, Finite) for values in sets], dtype=np.bool_)
         self._gapless = np.array([isinstance(getattr(values, "values", range(0)), range) for values in sets])
@@ -105,8 +105,10 @@ class Sampler:
         """
         found: list[Suspect] = []
         draws = [Draw(sets) for sets in boxes.sets]
-        at_once = max(1, _MEMBERS // (units * self._size))
+        at_once = max(1, _MEMBERS // (units * self.compared))
         for start in range(0, len(boxes), at_once):
+            if start and self._until.passed:
+                break
             places = np.arange(start, min(start + at_once, len(boxes)))
             found.extend(self._hunt(boxes, draws, places, units, rounds))
         return found

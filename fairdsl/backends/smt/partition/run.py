@@ -40,8 +40,10 @@ from fairdsl.verdict import Reason, Witness
 
 __all__ = ["Run"]
 
-#: Units drawn in each partition, and rounds: a few in all, more where those find nothing.
+#: Units drawn in each partition, and rounds: a few in all, more where those find nothing. Fewer, but some, where so
+#: many individuals of each unit are compared that more than these would be evaluated: then a proof is sooner had.
 _LIGHT, _THOROUGH = (16, 1), (64, 24)
+_EVALUATED, _FEW = 1024, 8
 #: Partitions that are bounded, and drawn in, together: many for the speed of arrays, few so that verdicts are soon on
 #: record and the time is kept: on networks of 300 units bounds of one partition take a hundredth of a second.
 _BOUNDED, _DRAWN = 64, 128
@@ -66,7 +68,7 @@ class Run:
         self._problem, self._source, self._filter, self._sets = problem, source, bound_filter, sets
         self._ledger, self._budget, self._observer = ledger, budget, observer
         self._request, self._trusts = budget.options[Partition], budget.options[SmtOptions].trust_milp
-        self._sampler = Sampler(problem, sets, budget.seed)
+        self._sampler = Sampler(problem, sets, budget.seed, budget.deadline)
         self._heuristic = Heuristic.of(problem, self._request, budget.seed)
         self._sound = Sound.of(problem, self._request, bound_filter, budget.seed)
         self._differ = pair_of(problem).differ
@@ -106,9 +108,14 @@ class Run:
         left: dict[int, Part] = {}
         for start in range(0, len(fresh), _BOUNDED):
             left |= self._left_by_bounds(block, {place: parts[place] for place in fresh[start : start + _BOUNDED]})
-        for part in self._drawn_in(block, left):
-            if self._budget.exhausted or not self._source.refine(part.key, part.box, violated=False):
-                self._queue.add(part)
+        left = self._drawn_in(block, left, *_LIGHT)
+        every = list(left)
+        for start in range(0, len(every), _DRAWN):
+            some = {place: left[place] for place in every[start : start + _DRAWN]}
+            for part in self._drawn_in(block, some, *_THOROUGH).values():
+                if self._budget.exhausted or not self._source.refine(part.key, part.box, violated=False):
+                    self._queue.add(part)
+            self._solve(wait=False)  # solvers are at the first of them while the others are drawn in
 
     def _left_by_bounds(self, block: Block, parts: Mapping[int, Part]) -> dict[int, Part]:
         """Those of the partitions at these places that bounds leave, with the number of their undecided units."""
@@ -156,22 +163,22 @@ class Run:
         undecided = min(earlier.undecided, self._filter.units) if earlier.units else None
         return Part(part.key, part.box, undecided)
 
-    def _drawn_in(self, block: Block, left: Mapping[int, Part]) -> list[Part]:
+    def _drawn_in(self, block: Block, left: Mapping[int, Part], units: int, rounds: int) -> dict[int, Part]:
         """Draw in the partitions at these places; those in which no violation was found, the others are settled."""
-        for units, rounds in (_LIGHT, _THOROUGH):
-            every, left = list(left), dict(left)
-            for start in range(0, len(every), _DRAWN):
-                places = every[start : start + _DRAWN]
-                started = time.process_time()
-                found = {} if self._budget.exhausted else self._violations(block, places, units, rounds)
-                each = (time.process_time() - started) / len(places)
-                for place, violation in found.items():
-                    self._violated(left.pop(place), violation, each)
-        return list(left.values())
+        every, left = list(left), dict(left)
+        for start in range(0, len(every), _DRAWN):
+            places = every[start : start + _DRAWN]
+            started = time.process_time()
+            found = {} if self._over() else self._violations(block, places, units, rounds)
+            each = (time.process_time() - started) / len(places)
+            for place, violation in found.items():
+                self._violated(left.pop(place), violation, each)
+        return left
 
     def _violations(self, block: Block, places: list[int], units: int, rounds: int) -> dict[int, Witness]:
         """Violations among individuals that are drawn, by the place of their partition, each replayed."""
         found: dict[int, Witness] = {}
+        units = min(units, max(_FEW, _EVALUATED // self._sampler.compared))
         for suspect in self._sampler.suspects(block.boxes.subset(np.array(places, dtype=np.int64)), units, rounds):
             place = places[suspect.place]
             if place not in found:
