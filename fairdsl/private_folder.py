@@ -10,7 +10,7 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["cache_folder", "is_private", "private_folder", "why_not_private"]
+__all__ = ["cache_folder", "is_private", "make_room", "private_folder", "why_not_private"]
 
 
 def cache_folder() -> Path:
@@ -75,3 +75,11 @@ def _make(folder: Path) -> None:
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
+
+
+def make_room(folder: Path, most: int) -> None:
+    """Drop the older half of what is kept in a folder, once that is ``most`` files or more."""
+    entries = list(folder.iterdir())
+    if len(entries) >= most:
+        for entry in sorted(entries, key=lambda path: path.stat().st_mtime)[: len(entries) // 2]:
+            entry.unlink(missing_ok=True)

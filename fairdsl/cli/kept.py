@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import fairdsl
-from fairdsl.private_folder import is_private, private_folder
+from fairdsl.private_folder import is_private, make_room, private_folder
 from fairdsl.report.asked import versions
 from fairdsl.report.model import Report
 from fairdsl.resources import prelude_files, preset_files
@@ -98,7 +98,7 @@ class Kept:
         with suppress(OSError):
             lines = [_digest(note) for note in opened.values()]
             if None not in lines:
-                _make_room(self.place.parent)
+                make_room(self.place.parent, _MOST)
                 write_file(self.place, "\n".join(map(str, lines)) + "\n\n" + report.to_json())
 
 
@@ -142,10 +142,3 @@ def _sources() -> str:
     folder = Path(fairdsl.__file__).parent
     found = sorted((str(path), path.stat()) for path in (*folder.rglob("*.py"), *prelude_files(), *preset_files()))
     return sha256(repr([(name, one.st_size, one.st_mtime_ns) for name, one in found]).encode()).hexdigest()
-
-
-def _make_room(folder: Path) -> None:
-    entries = list(folder.iterdir())
-    if len(entries) >= _MOST:
-        for entry in sorted(entries, key=lambda path: path.stat().st_mtime)[: len(entries) // 2]:
-            entry.unlink(missing_ok=True)

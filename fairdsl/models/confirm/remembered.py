@@ -22,7 +22,7 @@ from fairdsl.ir.opaque import KernelMachine
 from fairdsl.ir.reading import Reading
 from fairdsl.models.basis import Indicators, Trees
 from fairdsl.models.graph import ImportedGraph
-from fairdsl.private_folder import private_folder
+from fairdsl.private_folder import make_room, private_folder
 from fairdsl.resources import version
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
@@ -66,15 +66,8 @@ def remember(entry: Path | None, reading: Reading) -> None:
     if entry is None:
         return
     with contextlib.suppress(OSError):
-        _make_room(entry.parent)
+        make_room(entry.parent, _MOST)
         write_file(entry, json.dumps(asdict(reading)))
-
-
-def _make_room(folder: Path) -> None:
-    entries = list(folder.iterdir())
-    if len(entries) >= _MOST:
-        for entry in sorted(entries, key=lambda path: path.stat().st_mtime)[: len(entries) // 2]:
-            entry.unlink(missing_ok=True)
 
 
 def _parts(model: Model, deployed: Deployed, graph: ImportedGraph, domain: Domain) -> Iterator[str]:
