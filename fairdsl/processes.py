@@ -5,8 +5,8 @@ Whatever cannot look at the clock runs in one: native solvers, onnxruntime on fi
 fork: a fork would inherit threads, locks and signal handlers, and the start methods of ``multiprocessing`` run the
 user's main module again. It leads a session of its own, so a Ctrl-C on the terminal reaches the parent alone; it ends
 when its parent is gone, however that ended; libraries start no threads of their own in it, since processes share out
-the cores among themselves; and the operating system keeps its limit on memory, whatever libraries count. What shall be done even
-if the parent does not see it is :func:`left_to_itself`.
+the cores among themselves; and the operating system keeps its limit on memory, whatever libraries count.
+:func:`left_to_itself` is for what shall be done even if the parent does not see the end of it.
 
 :func:`run` runs a program of somebody else: in a new folder, in a process group that is gone when it is over.
 """

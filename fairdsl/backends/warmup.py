@@ -86,7 +86,9 @@ class Kernels:
     ) -> Generator[Verdict, Budget, Budget]:
         """An engine that waits for them, by budgets: it knows nothing, and returns what is left once they are there."""
         while not self.ready(observer, budget.deadline):
-            budget = yield unanswered(problem.quantity, Reason.TIMEOUT, _NOT_READY, backend=backend, method=_STAGE)
+            budget = yield unanswered(
+                problem.quantity, Reason.TIMEOUT, _NOT_READY, backend=backend, method="ended by the clock"
+            )
         return budget
 
     def compile(self, folder: Path | None, tell: Callable[[int, int], None]) -> None:
@@ -99,7 +101,8 @@ class Kernels:
 
     def _compiled_here(self, folder: Path | None, observer: Observer, by: Deadline) -> bool:
         stage = _STAGE if folder is not None else _EACH_TIME
-        self._announce(stage, "" if folder is not None else f": {why_no_cache()}", observer)
+        if folder is None:  # else it was said when somebody else was to do it
+            self._announce(stage, f": {why_no_cache()}", observer)
         with until(by, grace=0.0) as scope:
             self.compile(folder, lambda done, of: _progress(stage, done, of, observer))
         return not scope.passed
