@@ -70,7 +70,7 @@ _COMPILE = "from tests.kernels_first import have_kernels; have_kernels()"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the kernels once, so that their time counts in no test: beside the first tests where there are workers."""
+    """Compile the kernels beside the first tests, where there are workers: their time counts in no test."""
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         subprocess.Popen([sys.executable, "-c", _COMPILE], cwd=config.rootpath)
 

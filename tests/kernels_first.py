@@ -17,4 +17,4 @@ def have_kernels() -> None:
     """Have them in this process, however long that takes."""
     for kernels in (warmup.KERNELS, refinement.KERNELS):
         kernels.begin(Silent())
-    assert all([kernels.ready(Silent(), NEVER) for kernels in (warmup.KERNELS, refinement.KERNELS)])
+    assert all(kernels.ready(Silent(), NEVER) for kernels in (warmup.KERNELS, refinement.KERNELS))

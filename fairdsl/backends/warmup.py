@@ -86,9 +86,8 @@ class Kernels:
     ) -> Generator[Verdict, Budget, Budget]:
         """An engine that waits for them, by budgets: it knows nothing, and returns what is left once they are there."""
         while not self.ready(observer, budget.deadline):
-            budget = yield unanswered(
-                problem.quantity, Reason.TIMEOUT, _NOT_READY, backend=backend, method="ended by the clock"
-            )
+            ended = "ended by the clock"
+            budget = yield unanswered(problem.quantity, Reason.TIMEOUT, _NOT_READY, backend=backend, method=ended)
         return budget
 
     def compile(self, folder: Path | None, tell: Callable[[int, int], None]) -> None:

@@ -206,8 +206,9 @@ def test_compiling_is_a_part_of_the_time_and_said_once(nothing_kept: Path, monke
         assert "still being compiled" in found.detail
         (nothing_kept / "complete").touch()
         beside.communicate(b"\n")
-        shares = answering.send(Budget.of(2.0))
-        answering.close()
+        with pytest.raises(StopIteration) as ended:
+            answering.send(Budget.of(60.0))
+    shares = ended.value.value
     assert isinstance(shares, Shares)
     assert shares.certified + shares.falsified > 0
     assert heard.said == ["compiling the kernels, once on this machine (some fifteen seconds of a processor)"]
