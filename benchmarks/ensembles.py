@@ -25,7 +25,8 @@ from fairdsl.backends.contract import Silent
 from fairdsl.backends.leaf_boxes.descent import Counts, Descent
 from fairdsl.backends.leaf_boxes.forest import forest_of
 from fairdsl.backends.leaf_boxes.lowering import is_large, lower
-from fairdsl.backends.leaf_boxes.refinement import Refinement, compile_kernels
+from fairdsl.backends.leaf_boxes.refinement import KERNELS, Refinement
+from fairdsl.clock import NEVER
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.domain import Category
 from fairdsl.ir.problem import Problem
@@ -93,7 +94,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--samples", type=int, nargs="?", const=1_000_000, default=0)
     given = parser.parse_args()
-    compile_kernels(Silent())
+    KERNELS.ready(Silent(), NEVER)
     print("| ensemble | certified | falsified | open | cpu s | boxes | drawn |")
     print("| --- |" + " ---: |" * 6)
     wrong = 0

@@ -13,15 +13,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.contract import Budget, Observer, unanswered
 from fairdsl.backends.smt.options import Partition
 from fairdsl.clock import Meter, is_out_of_time, meter_in_force, metered, phase, received, winding_down
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Elaboration, Function, elaborate
 from fairdsl.ir.model import Model
-from fairdsl.plan import Plan, Shared, Work, cross_checked, in_turn, prepare, shared
+from fairdsl.plan import Plan, Shared, Work, cross_checked, in_turn, preparations, shared
 from fairdsl.plan.choices import check_backend, check_partition, check_properties, unread
-from fairdsl.plan.ended import as_interrupted, as_out_of_effort, is_interrupted, unanswered
+from fairdsl.plan.ended import as_interrupted, as_out_of_effort, is_interrupted
 from fairdsl.plan.errors import nothing_to_check
 from fairdsl.report.asked import asked_of
 from fairdsl.report.gather import Gathering, not_read
@@ -37,6 +37,8 @@ __all__ = ["verify"]
 
 #: Seconds that are not worth another turn. Of an effort every unit is worth one, for turns are free there.
 _LEFT = 0.1
+#: What has to be done once on a machine is waited for before a turn until one part in so many of the time is over.
+_PARTS = 2
 
 
 def verify(
@@ -128,6 +130,9 @@ def _answer_all(
     """
     asked = [_Asked(each) for each in in_turn(planned)]
     waiting, ended = sum(isinstance(each.shared.plan, Plan) for each in asked), None
+    for plan in (each.shared.plan for each in asked if isinstance(each.shared.plan, Plan)):
+        for preparation in preparations(plan):
+            preparation.begin(observer)
     try:
         for each in asked:
             if isinstance(each.shared.plan, Refused):
@@ -135,7 +140,7 @@ def _answer_all(
             elif ended is not None:
                 _not_asked(each, each.shared.plan)
             else:
-                budget = _answer(each, each.shared.plan, budget, waiting, observer)
+                _answer(each, each.shared.plan, budget, waiting, observer)
                 waiting -= 1
                 ended = _ended(each)
             if not each.may_go_on(budget.remaining):
@@ -150,7 +155,7 @@ def _answer_all(
             best = max(able, key=lambda each: each.work.known if each.work is not None else 0.0)
             assert isinstance(best.shared.plan, Plan), "it was asked"
             # Half of the time, so that none of the others waits in vain for one that never ends.
-            budget = _answer(best, best.shared.plan, budget, min(2, len(able)), observer)
+            _answer(best, best.shared.plan, budget, min(2, len(able)), observer)
             ended = _ended(best)
             if budget.remaining == left:  # less than its smallest piece of work is left
                 able.remove(best)
@@ -191,15 +196,20 @@ def _not_asked(each: _Asked, plan: Plan) -> None:
     each.verdict = unanswered(each.shared.problem.quantity, Reason.INTERRUPTED, detail, backend=_last(plan))
 
 
-def _answer(each: _Asked, plan: Plan, budget: Budget, parts: int, observer: Observer) -> Budget:
-    """A turn of one of so many parts of the time that is left; the budget, later by what counts for nobody."""
+def _answer(each: _Asked, plan: Plan, budget: Budget, parts: int, observer: Observer) -> None:
+    """A turn of one of so many parts of the time that is left.
+
+    What has to be done once on a machine is waited for before, for all who come after need it as well, but not too
+    long, for others of the plan do without.
+    """
     item, problem = each.shared.demands[0], each.shared.problem
-    began, seconds, verdict = time.monotonic(), 0.0, None
+    began, verdict = time.monotonic(), None
     try:
         with winding_down():
-            seconds = prepare(plan, observer)
+            for preparation in preparations(plan):
+                preparation.ready(observer, budget.share(_PARTS).deadline)
             observer.progress(item.property.name, None, item.demand.text)
-            turn = budget.extended(seconds).share(parts)
+            turn = budget.share(parts)
             if budget.options.run.cross_check:
                 verdict = cross_checked(plan, problem, turn, observer)
             else:
@@ -207,7 +217,7 @@ def _answer(each: _Asked, plan: Plan, budget: Budget, parts: int, observer: Obse
                 verdict = each.work.go_on(turn, observer)
     except KeyboardInterrupt:  # a verdict that is there is kept
         pass
-    each.seconds += time.monotonic() - began - seconds
+    each.seconds += time.monotonic() - began
     if verdict is not None:
         each.verdict = verdict
     elif each.verdict is not None:
@@ -215,7 +225,6 @@ def _answer(each: _Asked, plan: Plan, budget: Budget, parts: int, observer: Obse
     else:
         detail = "it was ended before anything was known"
         each.verdict = unanswered(problem.quantity, Reason.INTERRUPTED, detail, backend=_last(plan))
-    return budget.extended(seconds)
 
 
 def _enough(demands: Sequence[Elaborated]) -> Callable[[Verdict], bool] | None:

@@ -6,6 +6,7 @@ fork: a fork would inherit threads, locks and signal handlers, and the start met
 user's main module again. It leads a session of its own, so a Ctrl-C on the terminal reaches the parent alone; it ends
 when its parent is gone, however that ended; libraries start no threads of their own in it, since processes share out
 the cores among themselves; and the operating system keeps its limit on memory, whatever libraries count.
+:func:`left_to_itself` is for what shall be done even if the parent does not see the end of it.
 
 :func:`run` runs a program of somebody else: in a new folder, in a process group that is gone when it is over.
 """
@@ -30,7 +31,7 @@ from typing import IO, Any, TypeVar
 
 from fairdsl.clock import Deadline
 
-__all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "lacks_memory", "run", "waiting"]
+__all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "lacks_memory", "left_to_itself", "run", "waiting"]
 
 #: A worker finds the modules where the parent finds them, also those of a checkout. Its arguments: where modules are,
 #: the connection, its memory in bytes, and what ``worker_program.begin`` calls with the rest. That is run as a file, as
@@ -38,6 +39,9 @@ __all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "lacks_memory", "run
 PROGRAM = "import json, runpy, sys; sys.path[:] = json.loads(sys.argv[1]); "
 PROGRAM += f"begin = runpy.run_path({str(Path(__file__).with_name('worker_program.py'))!r})['begin']; "
 PROGRAM += "begin(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])"
+#: A process that nobody listens to: where modules are, what it calls, and with what.
+_ALONE = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from importlib import import_module; "
+_ALONE += "module, _, function = sys.argv[2].partition(':'); getattr(import_module(module), function)(*sys.argv[3:])"
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
@@ -96,12 +100,10 @@ class Worker:
         """
         ours, theirs = socketpair()
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process is ended
-        # An entry that stands for the current folder must go on to mean the parent's.
-        path = json.dumps([os.path.abspath(entry) for entry in sys.path])
         with theirs:
             #: The process itself.
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", program, path, str(theirs.fileno()), str(memory), target, *arguments],
+                [sys.executable, "-P", "-c", program, _path(), str(theirs.fileno()), str(memory), target, *arguments],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -144,6 +146,26 @@ class Worker:
         self.process.kill()
         self.process.wait()
         self._errors.close()
+
+
+def left_to_itself(target: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """A process of ours that nobody ends: it calls ``target`` (``module:function``), and outlives this one.
+
+    OSError if it cannot be started.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _ALONE, _path(), target, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | _ONE_THREAD,
+        start_new_session=True,
+    )
+
+
+def _path() -> str:
+    """Where modules are. An entry that stands for the current folder must go on to mean the parent's."""
+    return json.dumps([os.path.abspath(entry) for entry in sys.path])
 
 
 #: Some kind of worker.

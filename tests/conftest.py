@@ -66,20 +66,13 @@ _WITHOUT_KERNELS = {
     "subset_sum",
     "syntax",
 }
-_COMPILE = """
-from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals.warmup import compile_kernels
-compile_kernels(Silent())
-"""
+_COMPILE = "from tests.kernels_first import have_kernels; have_kernels()"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the kernels once, so that their time counts in no test: beside the first tests where there are workers.
-
-    Whoever needs them earlier waits for the process that is at it.
-    """
+    """Compile the kernels beside the first tests, where there are workers: their time counts in no test."""
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
-        subprocess.Popen([sys.executable, "-c", _COMPILE])
+        subprocess.Popen([sys.executable, "-c", _COMPILE], cwd=config.rootpath)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -113,14 +106,23 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     alone = not hasattr(session.config, "workerinput") and not session.config.getoption("numprocesses", None)
     if alone and any(map(_needs_kernels, session.items)):
-        # Not above: they load numba, which whoever only deals out tests does without.
-        from fairdsl.backends.contract import Silent
-        from fairdsl.backends.intervals.warmup import compile_kernels
-
-        compile_kernels(Silent())
+        _have_kernels()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
     gc.enable()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that needs the kernels waits for them before its own time begins."""
+    if _needs_kernels(item):
+        _have_kernels()
+
+
+def _have_kernels() -> None:
+    # Not above: it loads numba, which whoever only deals out tests does without.
+    from tests.kernels_first import have_kernels
+
+    have_kernels()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from fairdsl.clock import UNITS, Deadline, deadline_in_force, meter_in_force, received
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Quantity
 from fairdsl.options import Options, Run, Section
 from fairdsl.source import Span
-from fairdsl.verdict import Verdict, Witness
+from fairdsl.verdict import Evidence, Reason, Unknown, Verdict, Witness
 
 __all__ = [
     "Announcing",
@@ -28,11 +30,13 @@ __all__ = [
     "Facts",
     "Observer",
     "Offer",
+    "Preparation",
     "Preparing",
     "Procedure",
     "Refusal",
     "Silent",
     "at_once",
+    "unanswered",
 ]
 
 
@@ -172,10 +176,6 @@ class Budget:
         """An equal part of what is left, for the first of ``parts`` pieces of work."""
         return replace(self, deadline=Deadline.within(self.remaining / parts))
 
-    def extended(self, seconds: float) -> Budget:
-        """With so many seconds more; effort has none."""
-        return self if meter_in_force() is not None else replace(self, deadline=self.deadline.later(seconds))
-
     @property
     def exhausted(self) -> bool:
         """Whether the time is up."""
@@ -245,9 +245,27 @@ def at_once(answering: Answering) -> Verdict:
         answering.close()
 
 
+def unanswered(quantity: Quantity, reason: Reason, detail: str, *, backend: str = "", method: str = "") -> Unknown:
+    """The verdict on a demand of which nothing is known: a share lies between 0 and 1 all the same."""
+    share = quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.AFFECTED_RATE)
+    low, high = (Fraction(0), Fraction(1)) if share else (None, None)
+    evidence = Evidence(backend=backend, method=method)
+    return Unknown(reason=reason, detail=detail, evidence=evidence, low=low, high=high)
+
+
 @runtime_checkable
 class Preparing(Protocol):
-    """A procedure that has work to do once on a machine, which is nobody's question and counts against no budget."""
+    """A procedure that has work to do once on a machine, before it answers."""
 
-    def prepare(self, observer: Observer) -> float:
-        """Do it where it was not done yet; how many seconds that took."""
+    def preparation(self) -> Preparation | None:
+        """That work; None where nothing that was offered takes it."""
+
+
+class Preparation(Protocol):
+    """Work that is done once on a machine. Whoever is asked before it is done waits for it, within the budget."""
+
+    def begin(self, observer: Observer) -> None:
+        """Have it done in a process beside, unless it was done or begun before."""
+
+    def ready(self, observer: Observer, by: Deadline) -> bool:
+        """Whether it is done by then."""

@@ -19,7 +19,6 @@ from fairdsl.clock.deadline import (
     metered,
     process_began,
     until,
-    untimed,
 )
 from fairdsl.clock.effort import UNITS, Meter, Work, absorb, meter_in_force, now, spend
 from fairdsl.clock.interrupts import (
@@ -64,7 +63,6 @@ __all__ = [
     "spend",
     "unbroken",
     "until",
-    "untimed",
     "winding_down",
     "wished",
 ]

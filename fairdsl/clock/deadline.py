@@ -42,7 +42,6 @@ __all__ = [
     "metered",
     "process_began",
     "until",
-    "untimed",
 ]
 
 #: Seconds after a deadline at which work that does not look at the clock is ended: those that do look get that long
@@ -58,9 +57,8 @@ _STEPS = Work("steps of long loops", UNITS / 1000)
 _IMPORTS = "<frozen importlib"
 
 _BEGAN: ContextVar[float | None] = ContextVar("when the command began", default=None)
-#: On the clock of the work, which stands still while work is done that counts against no budget.
+#: On the clock of the work.
 _UNTIL: ContextVar[float] = ContextVar("the deadline in force", default=inf)
-_STOOD: ContextVar[float] = ContextVar("how long that clock stood still", default=0.0)
 _LABEL: ContextVar[str] = ContextVar("what is going on", default="")
 
 
@@ -148,23 +146,14 @@ def command_began(moment: float) -> Iterator[None]:
 
 def deadline_in_force() -> Deadline:
     """The earliest deadline of the blocks that this is in."""
-    return Deadline(_UNTIL.get() + _STOOD.get())
+    return Deadline(_UNTIL.get())
 
 
 def look() -> None:
     """Look at the clock; raises OutOfTimeError, for the innermost :func:`until`, where the deadline in force passed."""
     spend(_STEPS)
-    if _work_clock() >= _UNTIL.get() or overdue():
+    if now() >= _UNTIL.get() or overdue():
         raise OutOfTimeError
-
-
-def _work_clock() -> float:
-    return now() - _STOOD.get()
-
-
-def _wall_clock() -> float:
-    """The same where alarms ring, which know nothing of effort."""
-    return _work_clock() if meter_in_force() is None else time.monotonic()
 
 
 @contextmanager
@@ -174,13 +163,12 @@ def metered(meter: Meter) -> Iterator[None]:
         with entered(meter):
             yield
         return
-    until_, stood, began = _UNTIL.set(inf), _STOOD.set(0.0), _BEGAN.set(None)
+    until_, began = _UNTIL.set(inf), _BEGAN.set(None)
     try:
         with entered(meter):
             yield
     finally:
         _UNTIL.reset(until_)
-        _STOOD.reset(stood)
         _BEGAN.reset(began)
 
 
@@ -197,7 +185,7 @@ class Scope:
         self._rings: float | None = None
 
     def __enter__(self) -> Scope:
-        own = min(self._deadline.at - _STOOD.get(), _UNTIL.get())
+        own = min(self._deadline.at, _UNTIL.get())
         self._token = _UNTIL.set(own)
         meter = meter_in_force()
         ends = own if meter is None else meter.ends
@@ -226,21 +214,6 @@ def until(deadline: Deadline, *, grace: float | None = None) -> Scope:
     return Scope(deadline, grace)
 
 
-@contextmanager
-def untimed() -> Iterator[None]:
-    """A block of work that is nobody's question: no deadline ends it, and those around it are as much later."""
-    token = _UNTIL.set(inf)
-    silent = _ALARM.push(inf)
-    began = now()
-    try:
-        yield
-    finally:
-        _STOOD.set(_STOOD.get() + now() - began)
-        if silent is not None:
-            _ALARM.pop(silent)
-        _UNTIL.reset(token)
-
-
 class _Alarm:
     """The process's alarm clock, set to when the innermost block with a grace ends."""
 
@@ -254,7 +227,6 @@ class _Alarm:
             if not _can_ring():
                 return None
             self._before = signal.signal(signal.SIGALRM, self._ring)
-        # Inside `untimed` the outer blocks do not count.
         self._rings.append(moment)
         self._set()
         return moment
@@ -269,15 +241,11 @@ class _Alarm:
             signal.signal(signal.SIGALRM, self._before)  # type: ignore[arg-type]  # it is what was there
 
     def _set(self) -> None:
-        rings = self._rings[-1]
-        if rings == inf:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        else:
-            signal.setitimer(signal.ITIMER_REAL, max(1e-4, rings - _wall_clock()), _AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, max(1e-4, self._rings[-1] - time.monotonic()), _AGAIN)
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
         """Raise in the main thread, where it is; a little later where that would break something."""
-        if not self._rings or _wall_clock() < self._rings[-1]:
+        if not self._rings or time.monotonic() < self._rings[-1]:
             return
         if must_not_be_cut(frame, __file__):
             signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)

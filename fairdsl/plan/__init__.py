@@ -1,7 +1,7 @@
 """Planning: what a problem needs, who offers to answer it, in which order they are asked."""
 
 from fairdsl.plan.cross_check import cross_checked, opinion_in_words
-from fairdsl.plan.execute import Work, execute, prepare
+from fairdsl.plan.execute import Work, execute, preparations
 from fairdsl.plan.negotiate import Plan, Stage, negotiate, plan_of
 from fairdsl.plan.shared import Shared, in_turn, shared
 
@@ -16,6 +16,6 @@ __all__ = [
     "negotiate",
     "opinion_in_words",
     "plan_of",
-    "prepare",
+    "preparations",
     "shared",
 ]

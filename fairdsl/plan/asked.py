@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fairdsl.backends.contract import Announcing, Answering, Anytime, Budget, Facts, Observer
+from fairdsl.backends.contract import Announcing, Answering, Anytime, Budget, Facts, Observer, unanswered
 from fairdsl.clock import GRACE, now, until
 from fairdsl.ir.problem import Problem
-from fairdsl.plan.ended import unanswered
 from fairdsl.plan.joining import joined, known_part
 from fairdsl.plan.negotiate import Stage
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
-from fairdsl.ir.question import Quantity
 from fairdsl.verdict import (
     Ended,
     Estimated,
-    Evidence,
     Holds,
     Reason,
     Refused,
@@ -21,20 +18,12 @@ from fairdsl.verdict import (
     Violated,
 )
 
-__all__ = ["as_interrupted", "as_out_of_effort", "is_interrupted", "unanswered"]
+__all__ = ["as_interrupted", "as_out_of_effort", "is_interrupted"]
 
 #: What work says that was left no time, and work that looks no further; here both mean that it was ended.
 _CUT_SHORT = (Reason.TIMEOUT, Reason.INCOMPLETE)
 
 _Answered = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value
-
-
-def unanswered(quantity: Quantity, reason: Reason, detail: str, *, backend: str = "", method: str = "") -> Unknown:
-    """The verdict on a demand of which nothing is known: a share lies between 0 and 1 all the same."""
-    share = quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.AFFECTED_RATE)
-    low, high = (Fraction(0), Fraction(1)) if share else (None, None)
-    evidence = Evidence(backend=backend, method=method)
-    return Unknown(reason=reason, detail=detail, evidence=evidence, low=low, high=high)
 
 
 def as_interrupted(verdict: Verdict) -> Verdict:

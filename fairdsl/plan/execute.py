@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 
-from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Preparing
+from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Preparation, Preparing
 from fairdsl.clock import Deadline, received
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Network
@@ -32,7 +32,7 @@ from fairdsl.verdict import (
     Word,
 )
 
-__all__ = ["Work", "execute", "prepare"]
+__all__ = ["Work", "execute", "preparations"]
 
 _Answered = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value
 
@@ -45,10 +45,11 @@ _NEXT = 5
 _FRUITLESS = 2
 
 
-def prepare(plan: Plan, observer: Observer) -> float:
-    """What the plan's procedures have to do once on a machine; how many seconds that took."""
+def preparations(plan: Plan) -> list[Preparation]:
+    """What the plan's procedures have to do once on a machine."""
     procedures = (stage.procedure for stage in plan.stages)
-    return sum(procedure.prepare(observer) for procedure in procedures if isinstance(procedure, Preparing))
+    found = (procedure.preparation() for procedure in procedures if isinstance(procedure, Preparing))
+    return [each for each in found if each is not None]
 
 
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fairdsl.backends.contract import unanswered
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated, Elaboration
 from fairdsl.ir.question import GroupMetric
-from fairdsl.plan.ended import unanswered
 from fairdsl.plan.errors import nobody_compared
 from fairdsl.prelude import registered
 from fairdsl.report.asked import Asked

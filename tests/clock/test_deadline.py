@@ -20,7 +20,6 @@ from fairdsl.clock import (
     phase,
     process_began,
     until,
-    untimed,
 )
 from fairdsl.diagnostics import DiagnosticError
 
@@ -96,22 +95,6 @@ def test_an_alarm_that_was_swallowed_rings_again() -> None:
         busy(20)
     assert scope.passed
     assert swallowed == 1
-
-
-def test_work_that_is_nobodys_question_counts_against_no_budget() -> None:
-    end = Deadline.within(0.2)
-    with until(end, grace=0.0) as scope:
-        with untimed():
-            assert deadline_in_force().at == inf
-            busy(0.4)
-            look()
-        assert end.later(0.4) <= deadline_in_force() < end.later(5)
-        look()
-        busy(20)
-    assert scope.passed
-    with until(Deadline.within(60)) as later:
-        look()
-    assert not later.passed
 
 
 def test_somebody_elses_alarm_is_left_alone() -> None:

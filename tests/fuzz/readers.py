@@ -117,6 +117,7 @@ READERS: tuple[Reader, ...] = (
 
 #: Modules that open or decode files that no other person wrote, or only hash them.
 NOT_FUZZED = {
+    "backends/warmup": "two numbers of a process of ours, for a progress bar",
     "clock/memory": "a number of the system's own, from /proc",
     "cli/kept": "reads what it kept itself in a private folder, by the codec of reports",
     "syntax/tables": "the package's own tables",

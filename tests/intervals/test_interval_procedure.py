@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import event
 
 from fairdsl.backends import warmup as compiling
 from fairdsl.backends.contract import Budget, Facts, Silent
@@ -25,7 +26,8 @@ from fairdsl.backends.intervals.lowering import _float32_error
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import OutOfTimeError
+from fairdsl.backends.warmup import Kernels
+from fairdsl.clock import NEVER, OutOfTimeError
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
@@ -151,27 +153,6 @@ class Heard:
         self.stages.append(stage)
 
 
-def test_compiling_is_said_once_and_costs_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def compile_all() -> None:
-        time.sleep(1.0)
-
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(warmup, "_use_all", compile_all)
-    wide = replace_amount(PEOPLE, 10**6)
-    asked = problem(wide, network(5, 30, 30, 30, seed=1, scale=(10.0**6, *SCALE[1:])), 4, quantity=SHARE)
-    first, second = Heard(), Heard()
-    began = time.monotonic()
-    found = Intervals().answer(asked, Facts(), Budget.of(1.5), first)
-    assert 2.0 < time.monotonic() - began < 4.0
-    assert isinstance(found, Shares)
-    assert any("compiling the kernels" in note for note in found.evidence.notes)
-    again = Intervals().answer(asked, Facts(), Budget.of(0.5), second)
-    assert isinstance(again, Shares)
-    assert not any("compiling" in note for note in again.evidence.notes)
-    words = "compiling the kernels, once on this machine"
-    assert (first.stages.count(words), second.stages.count(words)) == (1, 0)
-
-
 class Announced(Heard):
     """Also remembers what was to be said at once, and how far the stages were."""
 
@@ -189,52 +170,80 @@ class Announced(Heard):
         self.said.append(text)
 
 
-def test_compiling_is_announced_before_it_begins_and_tells_of_each_kernel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from numba.core import event
-
-    counts = iter([(1, 4), (2, 4), (4, 4)])
-
-    def compile_all() -> None:
-        for _ in range(3):
-            event.broadcast(event.Event("numba:compile", event.EventStatus.START))
-            event.broadcast(event.Event("numba:compile", event.EventStatus.END))
-
+@pytest.fixture
+def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache of a machine on which nothing was compiled."""
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(warmup, "_use_all", compile_all)
+    monkeypatch.setattr(compiling, "_LOADED", set())
+    monkeypatch.setattr(compiling, "_BESIDE", {})
+    return tmp_path
+
+
+def no_process(*_: str) -> None:
+    raise OSError
+
+
+def three_kernels() -> None:
+    for _ in range(3):
+        event.broadcast(event.Event("numba:compile", event.EventStatus.START))
+        event.broadcast(event.Event("numba:compile", event.EventStatus.END))
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+def test_compiling_is_a_part_of_the_time_and_said_once(nothing_kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as beside:
+        monkeypatch.setattr(compiling, "left_to_itself", lambda *_: beside)
+        asked = problem(PEOPLE, network(5, 12, seed=2, scale=SCALE), 4, quantity=SHARE)
+        heard, began = Announced(), time.monotonic()
+        answering = Intervals().answering(asked, Facts(), Budget.of(0.5), heard)
+        found = next(answering)
+        assert 0.4 < time.monotonic() - began < 5.0
+        assert isinstance(found, Unknown)
+        assert (found.reason, found.low, found.high) == (Reason.TIMEOUT, 0, 1)
+        assert "still being compiled" in found.detail
+        (nothing_kept / "complete").touch()
+        beside.communicate(b"\n")
+        with pytest.raises(StopIteration) as ended:
+            answering.send(Budget.of(60.0))
+    shares = ended.value.value
+    assert isinstance(shares, Shares)
+    assert shares.certified + shares.falsified > 0
+    assert heard.said == ["compiling the kernels, once on this machine (some fifteen seconds of a processor)"]
+
+
+def test_compiling_here_tells_of_each_kernel(nothing_kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = iter([(1, 4), (2, 4), (4, 4)])
+    monkeypatch.setattr(compiling, "left_to_itself", no_process)
     monkeypatch.setattr(compiled, "kernels_compiled", lambda: next(counts))
-    heard = Announced()
-    warmup.compile_kernels(heard)
-    assert heard.said == ["compiling the kernels, once on this machine (about half a minute)"]
+    heard, kernels = Announced(), Kernels("toy", f"{__name__}:three_kernels", "a second")
+    assert kernels.ready(heard, NEVER)
+    assert heard.said == ["compiling the kernels, once on this machine (a second)"]
     assert heard.fractions == [
-        (None, "about half a minute"),
+        (None, "a second"),
         (0.25, "1 of 4 kernels"),
         (0.5, "2 of 4 kernels"),
         (1.0, "4 of 4 kernels"),
     ]
-    warmup.compile_kernels(heard)
+    assert kernels.ready(heard, NEVER)
     assert len(heard.said) == 1
     event.broadcast(event.Event("numba:compile", event.EventStatus.END))
     assert len(heard.fractions) == 4, "nobody listens any more"
 
 
-def test_compiling_that_fails_is_not_taken_for_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted() -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(warmup, "_use_all", interrupted)
+def test_compiling_that_fails_is_not_taken_for_done(nothing_kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "left_to_itself", no_process)
     with pytest.raises(KeyboardInterrupt):
-        warmup.compile_kernels(Silent())
-    heard = Heard()
-    monkeypatch.setattr(warmup, "_use_all", lambda: None)
-    warmup.compile_kernels(heard)
-    assert heard.stages
+        Kernels("toy", f"{__name__}:interrupted", "").ready(Silent(), NEVER)
+    assert not (nothing_kept / "toy").exists()
+    assert Kernels("toy", f"{__name__}:three_kernels", "").ready(Silent(), NEVER)
+    assert (nothing_kept / "toy").exists()
 
 
 def test_the_toy_compiles_every_kernel_that_questions_use() -> None:
-    warmup._use_all()
+    warmup.use_all()
     kernels = (tree.expand, tree.totals)
     assert all(kernel.signatures for kernel in kernels)
     compiled, known = kernels_compiled()
@@ -402,28 +411,28 @@ def test_what_holds_by_less_than_float32_rounds_is_a_gap(tmp_path: Path) -> None
     assert isinstance(answer(apart), Holds)
 
 
-def test_who_finds_another_at_it_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    compiled: list[str] = []
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(warmup, "_use_all", lambda: compiled.append("here"))
-    waiting = threading.Thread(target=warmup.compile_kernels, args=(Silent(),))
-    with compiling._alone(tmp_path / "complete.lock"):
+def test_who_finds_another_at_it_waits(nothing_kept: Path) -> None:
+    asked = "toy", f"{__name__}:three_kernels", ""
+    waiting = threading.Thread(target=compiling.compile_beside, args=asked)
+    with compiling._alone(compiling._lock(nothing_kept, "toy")):
         waiting.start()
         waiting.join(0.3)
         assert waiting.is_alive()
-        assert not compiled
+        assert not (nothing_kept / "toy").exists()
     waiting.join(10)
     assert not waiting.is_alive()
-    assert compiled == ["here"], "what the other compiled is loaded"
+    assert (nothing_kept / "toy").exists()
+    compiling.compile_beside("toy", f"{__name__}:interrupted", "")  # what another one compiled is not compiled again
 
 
 _LOADING = """
+from fairdsl.clock import NEVER
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.intervals import Intervals, warmup
 from tests.intervals.test_interval_procedure import PEOPLE, SHARE, network, problem
 
 intervals, loaded = Intervals(), []
-intervals.prepare(Silent())
+intervals.preparation().ready(Silent(), NEVER)
 
 from numba.core import event
 from fairdsl.numerics.kernels.cache import KernelCache

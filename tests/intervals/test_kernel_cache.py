@@ -12,6 +12,7 @@ import pytest
 from fairdsl.backends import warmup as compiling
 from fairdsl.backends.contract import Announcing, Silent
 from fairdsl.backends.intervals import warmup
+from fairdsl.clock import NEVER
 from fairdsl.numerics.kernels import cache
 from fairdsl.private_folder import private_folder, why_not_private
 
@@ -163,11 +164,11 @@ def test_compiling_in_memory_is_said_with_its_reason(base: Path, monkeypatch: py
     base.chmod(0o777)
     compiled: list[int] = []
     monkeypatch.setattr(compiling, "_LOADED", set())
-    monkeypatch.setattr(warmup, "_use_all", lambda: compiled.append(1))
+    monkeypatch.setattr(compiling, "_call", lambda _: compiled.append(1))
     heard = Heard()
-    warmup.compile_kernels(heard)
-    warmup.compile_kernels(heard)
+    assert warmup.KERNELS.ready(heard, NEVER)
+    assert warmup.KERNELS.ready(heard, NEVER)
     assert compiled == [1]
     (said,) = heard.said
-    assert said.startswith("compiling the kernels, which cannot be kept (about half a minute): `")
+    assert said.startswith("compiling the kernels, which cannot be kept (some fifteen seconds of a processor): `")
     assert f"`{base}`" in said

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.intervals.roles import roles_of
-from fairdsl.clock import Deadline, meter_in_force
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Evidence, Fidelity, Holds, Moment, Reason, Shares, Unknown, Vacuous, Verdict, Violated
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairdsl.backends.intervals.refine import Bounds, OpenBox, Refinement
     from fairdsl.backends.intervals.witnesses import Shown
     from fairdsl.backends.solved import Ending
+    from fairdsl.backends.warmup import Kernels
 
 __all__ = ["Intervals"]
 
@@ -52,17 +53,11 @@ class Intervals:
         ),
     )
 
-    def __init__(self) -> None:
-        self._compiling = 0.0
+    def preparation(self) -> Kernels:
+        """Compile the kernels where no run on this machine did, and load them: in a turn the alarm would cut it."""
+        from fairdsl.backends.intervals.warmup import KERNELS
 
-    def prepare(self, observer: Observer) -> float:
-        """Compile the kernels where no run on this machine did, and load them."""
-        from fairdsl.backends.intervals.warmup import compile_kernels
-
-        seconds = compile_kernels(observer)
-        if meter_in_force() is None:  # else no report depends on whether it took some
-            self._compiling += seconds
-        return seconds
+        return KERNELS
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses gaps of scores, conditions on several attributes in the model, unbounded reals."""
@@ -81,17 +76,14 @@ class Intervals:
         if known and problem.quantity is Quantity.HOLDS:
             evidence = Evidence(backend=self.name, method="a pair that an earlier stage found")
             return Violated(witnesses=known, evidence=evidence)
-        budget = budget.extended(self.prepare(observer))
+        budget = yield from self.preparation().awaited(problem, self.name, budget, observer)
         # Compiled kernels: not needed to offer, and slow to load.
         from fairdsl.backends.intervals.lowering import lower
         from fairdsl.backends.intervals.refine import Refinement
 
         observer.progress("lowering", None, "")
         lowered = lower(problem)
-        notes: tuple[str, ...] = ()
-        if self._compiling:
-            notes = (f"{self._compiling:.0f} s for compiling the kernels, once on this machine, are not counted",)
-        run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer, notes)
+        run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer)
         run.sample()
         while True:
             facts.so_far = run.verdict()
@@ -111,13 +103,10 @@ class Intervals:
 class _Run:
     """One refinement, and the pairs that it came upon."""
 
-    def __init__(
-        self, lowered: Lowered, refinement: Refinement, budget: Budget, observer: Observer, notes: tuple[str, ...]
-    ) -> None:
+    def __init__(self, lowered: Lowered, refinement: Refinement, budget: Budget, observer: Observer) -> None:
         from fairdsl.backends.intervals.witnesses import Shown
 
         self._lowered, self._refinement, self._observer = lowered, refinement, observer
-        self._more = notes
         self.resume(budget)
         self._decided = False
         self._sample: Sample | None = None
@@ -256,7 +245,7 @@ class _Run:
             backend=Intervals.name,
             method=method,
             fidelity=Fidelity.WIDENS if task.relaxed or task.undetermined else Fidelity.EXACT,
-            notes=(*self._notes(bounds, undecided=bool(share)), *self._more),
+            notes=tuple(self._notes(bounds, undecided=bool(share))),
         )
 
     def _method(self) -> str:

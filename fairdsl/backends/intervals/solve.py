@@ -26,9 +26,10 @@ from fairdsl.backends.intervals.recheck import Recheck
 from fairdsl.backends.intervals.recover import Found, Part, Shards, join_results, read_found
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import Progress, Result, growing, result_name, write_result
-from fairdsl.backends.intervals.warmup import compile_kernels
+from fairdsl.backends.intervals.warmup import KERNELS
 from fairdsl.backends.intervals.workers import refine_within
 from fairdsl.backends.solved import Ending, Refined, Solved
+from fairdsl.clock import look, phase
 from fairdsl.diagnostics import DiagnosticError
 
 __all__ = ["solve_job"]
@@ -50,7 +51,9 @@ def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved
     scheduler = budget.options[IntervalsOptions].scheduler
     if scheduler is not None:
         check_cluster(scheduler)
-    budget = budget.extended(compile_kernels(observer))
+    with phase("compiling the kernels", budget.deadline):
+        KERNELS.ready(observer, budget.deadline)
+        look()
     observer.progress(job.head.asked.property, None, job.head.asked.demand)
     began = time.monotonic()
     shards = Shards(job, how.shards, budget.memory)

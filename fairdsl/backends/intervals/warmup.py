@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from fairdsl.backends import warmup
-from fairdsl.backends.contract import Observer
+from fairdsl.backends.warmup import Kernels
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Relation
@@ -15,15 +14,13 @@ from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
 
-__all__ = ["compile_kernels"]
+__all__ = ["KERNELS", "use_all"]
+
+#: All kernels of this engine.
+KERNELS = Kernels("complete", f"{__name__}:use_all", "some fifteen seconds of a processor")
 
 
-def compile_kernels(observer: Observer) -> float:
-    """Have all kernels in this process; how many seconds compiling them took."""
-    return warmup.compile_kernels(warmup.Kernels("complete", _use_all, "about half a minute"), observer)
-
-
-def _use_all() -> None:
+def use_all() -> None:
     """Kernels are compiled, or loaded, when they are used: refine a toy."""
     from fairdsl.backends.intervals.lowering import lower
     from fairdsl.backends.intervals.refine import Refinement

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.pairings import Pairings
     from fairdsl.backends.leaf_boxes.refinement import Refinement
     from fairdsl.backends.leaf_boxes.witnesses import Shown
+    from fairdsl.backends.warmup import Kernels
 
 __all__ = ["LeafBoxes"]
 
@@ -62,13 +63,9 @@ class LeafBoxes:
         #: Whether something that was offered takes the compiled kernels; counting leaves does without.
         self._compiles = False
 
-    def prepare(self, observer: Observer) -> float:
+    def preparation(self) -> Kernels | None:
         """Compile the kernels where no run on this machine did, and load them: in a turn the alarm would cut it."""
-        if not self._compiles:
-            return 0.0
-        from fairdsl.backends.leaf_boxes.refinement import compile_kernels
-
-        return compile_kernels(observer)
+        return _kernels() if self._compiles else None
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses models that are not trees, tests of models on several attributes, and proofs of pairs elsewhere."""
@@ -101,10 +98,9 @@ class LeafBoxes:
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are counted stay so."""
         if isinstance(problem.question, WorstPair):
-            from fairdsl.backends.leaf_boxes.refinement import compile_kernels
             from fairdsl.backends.leaf_boxes.worst import answering_worst
 
-            budget = budget.extended(compile_kernels(observer))
+            budget = yield from _kernels().awaited(problem, self.name, budget, observer)
             return (yield from answering_worst(problem, facts, budget, observer))
         pair = problem.question
         if not isinstance(pair, Pair):
@@ -114,7 +110,9 @@ class LeafBoxes:
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method="a pair found earlier"))
         if any(values.count == 0 for values in narrow(problem.domain, pair.target)):
             return Vacuous(evidence=Evidence(backend=self.name, method="nobody is asked about"))
-        descent, lowered, budget = self._begun(problem, pair, budget, observer)
+        if not _goes_through_leaves(problem):
+            budget = yield from _kernels().awaited(problem, self.name, budget, observer)
+        descent, lowered = self._begun(problem, pair, budget)
         holds = problem.quantity is Quantity.HOLDS
         while True:
             shown = _run(lowered, descent, budget, observer, until_shown=holds)
@@ -128,30 +126,28 @@ class LeafBoxes:
                 return found
             budget = yield found
 
-    def _begun(
-        self, problem: Problem, pair: Pair, budget: Budget, observer: Observer
-    ) -> tuple[Descent | Refinement | Pairings, Lowered, Budget]:
-        """What settles the question: leaves gone through, one score bounded, or pairs; and the budget then."""
+    def _begun(self, problem: Problem, pair: Pair, budget: Budget) -> tuple[Descent | Refinement | Pairings, Lowered]:
+        """What settles the question: leaves gone through, one score bounded, or pairs."""
         from fairdsl.backends.leaf_boxes.asked import ask_of, refusal_of_any
         from fairdsl.backends.leaf_boxes.descent import Descent
         from fairdsl.backends.leaf_boxes.duels import contest_of
         from fairdsl.backends.leaf_boxes.forest import forest_of
-        from fairdsl.backends.leaf_boxes.lowering import is_large, lower, refusal_of
+        from fairdsl.backends.leaf_boxes.lowering import lower, refusal_of
         from fairdsl.backends.leaf_boxes.pairings import Pairings
-        from fairdsl.backends.leaf_boxes.refinement import Refinement, compile_kernels
+        from fairdsl.backends.leaf_boxes.refinement import Refinement
 
-        if (counted := refusal_of(problem) is None) and not is_large(problem.model):
+        if _goes_through_leaves(problem):
             lowered = lower(problem, pair)
-            return Descent(lowered), lowered, budget
-        budget = budget.extended(compile_kernels(observer))
+            return Descent(lowered), lowered
+        counted = refusal_of(problem) is None
         if counted and (forest := forest_of(lowered := lower(problem, pair))) is not None:
-            return Refinement(lowered, forest, budget.memory), lowered, budget
+            return Refinement(lowered, forest, budget.memory), lowered
         if problem.quantity is not Quantity.HOLDS and refusal_of_any(problem) is None:
             asked = ask_of(problem, pair)
             if (contest := contest_of(asked.lowered)) is not None:
-                return Pairings(asked, contest, budget.memory), asked.lowered, budget
+                return Pairings(asked, contest, budget.memory), asked.lowered
         lowered = lower(problem, pair)
-        return Descent(lowered), lowered, budget
+        return Descent(lowered), lowered
 
     def _evidence(self, problem: Problem, pair: Pair, descent: Descent | Refinement | Pairings) -> Evidence:
         counts, basis = descent.counts, Basis()
@@ -171,6 +167,19 @@ class LeafBoxes:
             notes=notes,
             basis=basis,
         )
+
+
+def _kernels() -> Kernels:
+    from fairdsl.backends.leaf_boxes.refinement import KERNELS
+
+    return KERNELS
+
+
+def _goes_through_leaves(problem: Problem) -> bool:
+    """Whether leaves are gone through, which takes no kernels."""
+    from fairdsl.backends.leaf_boxes.lowering import is_large, refusal_of
+
+    return refusal_of(problem) is None and not is_large(problem.model)
 
 
 def _run(

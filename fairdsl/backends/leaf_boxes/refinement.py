@@ -13,8 +13,6 @@ from math import floor
 
 import numpy as np
 
-from fairdsl.backends import warmup
-from fairdsl.backends.contract import Observer
 from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.forest import Forest
 from fairdsl.backends.leaf_boxes.kernels.extremes import extremes
@@ -23,10 +21,13 @@ from fairdsl.backends.leaf_boxes.kernels.refine import refine
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.lowering import Lowered
 from fairdsl.backends.leaf_boxes.rest import Drawn, draw, estimate
+from fairdsl.backends.warmup import Kernels
 from fairdsl.verdict import Estimate
 
-__all__ = ["Refinement", "compile_kernels"]
+__all__ = ["KERNELS", "Refinement", "use"]
 
+#: All kernels of this engine, also those for pairs.
+KERNELS = Kernels("forests", f"{__name__}:use", "some fifteen seconds of a processor")
 #: Boxes that are cut, and nodes that are visited, before anybody looks at the clock.
 _CUTS, _WORK = 2048, 4_000_000
 #: Where boxes count the nodes that were visited for them.
@@ -119,12 +120,7 @@ class Refinement:
         return UnfairBoxes.joined(self._found)
 
 
-def compile_kernels(observer: Observer) -> float:
-    """Have the kernels in this process; how many seconds compiling them took."""
-    return warmup.compile_kernels(warmup.Kernels("forests", _use, "up to a minute"), observer)
-
-
-def _use() -> None:
+def use() -> None:
     """Settle the box of everybody, of one tree that has one leaf."""
     one, ordered = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_)
     columns = dict.fromkeys(("axis", "cut", "yes", "no", "first", "last", "value"), one)
