@@ -43,6 +43,22 @@ __all__ = [
 _LISTED = 24
 #: What is left for a file that cannot be read exactly.
 _ONLY_RUN = '`from black_box "..."` takes any file that runs, to search it for violations; nothing is proved of it'
+_READ_OPERATORS = "export the network with operators that are read"
+_WITHOUT = "export the network without this step, or put it into `reads` or the decision rule"
+_NEAREST = ", to find the nearest of the training's rows", "train trees, a linear model or a network"
+#: What operators that no reading takes are there for, and what is read instead.
+_INSTEAD = {
+    "ReduceProd": (
+        ", to multiply columns (`PolynomialFeatures`)",
+        "leave the products out, or compute them in the data, as columns of the domain",
+    ),
+    "CDist": _NEAREST,
+    "TopK": _NEAREST,
+    "Compress": (", to fill in what is missing from such rows (`KNNImputer`)", "train with `SimpleImputer`"),
+    "LayerNormalization": ("", "train with batch normalisation, which is read exactly"),
+    "Softsign": ("", "train with tanh, which is enclosed"),
+    "Mish": ("", "train with SiLU or GELU, which are enclosed"),
+}
 
 
 def _at(span: Span | None, text: str = "") -> Label | None:
@@ -82,13 +98,14 @@ def operator_not_read(
     """E0503: the graph uses an operator that the importer does not know."""
     suggestion = nearest(operator, known)
     hint = f"; the nearest is `{suggestion}`" if suggestion else ""
+    purpose, remedy = _INSTEAD.get(operator, ("", f"{_READ_OPERATORS}{hint}"))
     return Diagnostic(
         code="E0503",
         title=f"the operator `{operator}` is not read",
-        primary=_at(span, f"node {listed(places, 4)} of `{short_path(path)}` uses it"),
+        primary=_at(span, f"node {listed(places, 4)} of `{short_path(path)}` uses it{purpose}"),
         notes=(f"operators read: {', '.join(known)}",),
         why="every step of the network must have an exact meaning; one that is skipped changes the model",
-        help=f"export the network with operators that are read{hint}; {_ONLY_RUN}",
+        help=f"{remedy}; {_ONLY_RUN}",
     )
 
 
@@ -101,8 +118,7 @@ def node_not_exact(
         title=f"this use of `{operator}` cannot be read exactly",
         primary=_at(span, f"node `{node}` of `{short_path(path)}`: {reason}"),
         why="verdicts rest on sums and on piecewise-linear and smooth functions, taken exactly from the file",
-        help=(remedy or "export the network without this step, or put it into `reads` or the decision rule")
-        + f"; {_ONLY_RUN}",
+        help=f"{remedy or _WITHOUT}; {_ONLY_RUN}",
     )
 
 
@@ -377,15 +393,17 @@ def logistic_assumed(path: str, output: str, clause: WhenProbability) -> Diagnos
     )
 
 
-def asked_as_black_box(path: str, reason: str, span: Span | None) -> Diagnostic:
-    """W0707: the file runs and cannot be read exactly, so it is only asked."""
+def asked_as_black_box(path: str, reason: str, unread: Diagnostic, span: Span | None) -> Diagnostic:
+    """W0707: the file runs and cannot be read exactly, as ``unread`` says, so it is only asked."""
+    remedy = (unread.help or "").removesuffix(f"; {_ONLY_RUN}")
+    advice = "" if remedy.startswith((_READ_OPERATORS, _WITHOUT)) else f"for proofs {remedy}; "
     return Diagnostic(
         code="W0707",
         title=f"`{short_path(path)}` is queried as a black box",
         primary=_at(span, "it cannot be read exactly"),
         notes=(reason,),
         why="nothing is proved of its formula: it is searched for violations, sampled, run on rows and small domains",
-        help='write `from black_box "..."` to accept this, or `from onnx "..."` to have an error instead',
+        help=advice + 'write `from black_box "..."` to accept this, or `from onnx "..."` to have an error instead',
     )
 
 
