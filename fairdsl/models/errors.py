@@ -10,6 +10,7 @@ from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.ir.declaration import WhenProbability
 from fairdsl.ir.domain import show_number
+from fairdsl.models.instead import INSTEAD
 from fairdsl.models.pickles import is_pickle, opened_by_hand
 from fairdsl.source import Span
 
@@ -45,20 +46,6 @@ _LISTED = 24
 _ONLY_RUN = '`from black_box "..."` takes any file that runs, to search it for violations; nothing is proved of it'
 _READ_OPERATORS = "export the network with operators that are read"
 _WITHOUT = "export the network without this step, or put it into `reads` or the decision rule"
-_NEAREST = ", to find the nearest of the training's rows", "train trees, a linear model or a network"
-#: What operators that no reading takes are there for, and what is read instead.
-_INSTEAD = {
-    "ReduceProd": (
-        ", to multiply columns (`PolynomialFeatures`)",
-        "leave the products out, or compute them in the data, as columns of the domain",
-    ),
-    "CDist": _NEAREST,
-    "TopK": _NEAREST,
-    "Compress": (", to fill in what is missing from such rows (`KNNImputer`)", "train with `SimpleImputer`"),
-    "LayerNormalization": ("", "train with batch normalisation, which is read exactly"),
-    "Softsign": ("", "train with tanh, which is enclosed"),
-    "Mish": ("", "train with SiLU or GELU, which are enclosed"),
-}
 
 
 def _at(span: Span | None, text: str = "") -> Label | None:
@@ -98,7 +85,7 @@ def operator_not_read(
     """E0503: the graph uses an operator that the importer does not know."""
     suggestion = nearest(operator, known)
     hint = f"; the nearest is `{suggestion}`" if suggestion else ""
-    purpose, remedy = _INSTEAD.get(operator, ("", f"{_READ_OPERATORS}{hint}"))
+    purpose, remedy = INSTEAD.get(operator, ("", f"{_READ_OPERATORS}{hint}"))
     return Diagnostic(
         code="E0503",
         title=f"the operator `{operator}` is not read",
