@@ -238,6 +238,26 @@ def test_three_classes_by_name_and_regressions_of_boosters() -> None:
             assert np.allclose(np.ravel(first), predicted, atol=1e-4)
 
 
+@pytest.mark.slow
+def test_codes_that_lightgbm_takes_for_categories() -> None:
+    """Behind encoders its categories are numbers, and its trees ask for sets of them."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    lightgbm: Any = pytest.importorskip("lightgbm")
+    sets = {"categorical_feature": [0, 1], "min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1}
+    codes = make_pipeline(SimpleImputer(strategy="most_frequent"), OrdinalEncoder())
+    encoded = make_column_transformer((codes, ["job", "sex"]), remainder="passthrough")
+    known, target = people(500, 1)
+    model = make_pipeline(encoded, lightgbm.LGBMClassifier(n_estimators=12, num_leaves=6, verbose=-1, **sets))
+    asked, _ = people(3000, 2)
+    labels, shares = decided(onnx_of(model.fit(known, target), "approve", by_name=True), asked)
+    assert (labels == model.predict(asked)).all()
+    assert np.allclose(shares, model.predict_proba(asked), atol=1e-5)
+
+
 def test_what_a_file_would_not_say_is_refused_with_what_to_do() -> None:
     from sklearn.ensemble import StackingClassifier
     from sklearn.impute import SimpleImputer

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -101,8 +101,10 @@ def _row_with_sets(nodes: Nodes, inputs: Any, forest: Forest, laid: _Laid) -> st
     numbers = [each.full_name for place, each in enumerate(inputs) if place not in names]
     row = nodes.row(numbers) if numbers else ""
     pieces = [row] if row else []
-    for feature, sets in groupby(laid.sets, key=lambda each: each[0]):
-        known = forest.categories[feature]
+    for feature, found in groupby(laid.sets, key=lambda each: each[0]):
+        sets = list(found)
+        # Of a category by numbers a library's file lists those alone that are asked for.
+        known = forest.categories.get(feature) or sorted({*chain(*(members for _, members, _ in sets))}, key=str)
         if feature in names:
             spread = nodes.add("OneHotEncoder", [names[feature]], cats_strings=list(known), zeros=1)
             hot = nodes.add("Reshape", [spread, nodes.stored(np.array([-1, len(known)]))])
@@ -112,9 +114,9 @@ def _row_with_sets(nodes: Nodes, inputs: Any, forest: Forest, laid: _Laid) -> st
             hot = nodes.cast(nodes.add("Equal", [column, codes]))
         wanted = [(members, float(others)) for _, members, others in sets]
         steps = np.array([[float(label in members) - others for members, others in wanted] for label in known])
-        found = nodes.add("MatMul", [hot, nodes.stored(steps.astype(np.float32))])
+        summed = nodes.add("MatMul", [hot, nodes.stored(steps.astype(np.float32))])
         start = np.array([[others for _, others in wanted]], dtype=np.float32)
-        pieces.append(nodes.add("Add", [found, nodes.stored(start)]))
+        pieces.append(nodes.add("Add", [summed, nodes.stored(start)]))
     return pieces[0] if len(pieces) == 1 else nodes.add("Concat", pieces, axis=1)
 
 
