@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
+from fairdsl.api.given import given
 from fairdsl.api.paths import AnyPath, Names, Number, Numbers, by_name, functions, names_of, numbers, path_of
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import Search
@@ -22,7 +23,7 @@ def search(
     spec: AnyPath,
     *,
     property: str | None = None,  # noqa: A002 - the word of the language
-    models: Mapping[str, AnyPath] | None = None,
+    models: Mapping[str, Any] | None = None,
     let: Numbers | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     count: int | None = Search.count,
@@ -31,7 +32,7 @@ def search(
     seed: int = Search.seed,
     strategy: str | None = Search.strategy,
     near: AnyPath | None = None,
-    data: Mapping[str, AnyPath] | None = None,
+    data: Mapping[str, Any] | None = None,
     representatives: int | None = Search.representatives,
     severity: bool = Search.severity,
     rank: str | None = None,
@@ -51,7 +52,7 @@ def search(
     Args:
         spec: path of the ``.fair`` file.
         property: name of the property; not needed where the spec has one about pairs.
-        models: files that replace those of the spec, by model name.
+        models: files or models in memory that replace those of the spec, by model name, as :func:`check` takes them.
         let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         callables: Python functions that decide, by model name; see docs/python.md.
         count: how many to find; None goes on until nothing new is found.
@@ -117,15 +118,17 @@ def search(
         rank=None if own.rank is None else own.rank.value,
         output=None if output is None else fspath(output),
     )
-    return search_spec(
-        path_of(spec, "the spec"),
-        request,
-        models=by_name(models),
-        let=numbers(let),
-        data=by_name(data),
-        callables=functions(callables, models),
-        observer=observer or Silent(),
-    )
+    what = given(path_of(spec, "the spec"), models, data, callables)
+    with what.held():
+        return search_spec(
+            what.spec,
+            request,
+            models=what.models,
+            let=numbers(let),
+            data=what.data,
+            callables=what.callables,
+            observer=observer or Silent(),
+        )
 
 
 def replay_pair(

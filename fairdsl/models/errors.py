@@ -10,6 +10,7 @@ from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.ir.declaration import WhenProbability
 from fairdsl.ir.domain import show_number
+from fairdsl.models.instead import INSTEAD
 from fairdsl.models.pickles import is_pickle, opened_by_hand
 from fairdsl.source import Span
 
@@ -43,6 +44,8 @@ __all__ = [
 _LISTED = 24
 #: What is left for a file that cannot be read exactly.
 _ONLY_RUN = '`from black_box "..."` takes any file that runs, to search it for violations; nothing is proved of it'
+_READ_OPERATORS = "export the network with operators that are read"
+_WITHOUT = "export the network without this step, or put it into `reads` or the decision rule"
 
 
 def _at(span: Span | None, text: str = "") -> Label | None:
@@ -83,13 +86,14 @@ def operator_not_read(
     """E0503: the graph uses an operator that the importer does not know."""
     suggestion = nearest(operator, known)
     hint = f"; the nearest is `{suggestion}`" if suggestion else ""
+    purpose, remedy = INSTEAD.get(operator, ("", f"{_READ_OPERATORS}{hint}"))
     return Diagnostic(
         code="E0503",
         title=f"the operator `{operator}` is not read",
-        primary=_at(span, f"node {listed(places, 4)} of `{short_path(path)}` uses it"),
+        primary=_at(span, f"node {listed(places, 4)} of `{short_path(path)}` uses it{purpose}"),
         notes=(f"operators read: {', '.join(known)}",),
         why="every step of the network must have an exact meaning; one that is skipped changes the model",
-        help=f"export the network with operators that are read{hint}; {_ONLY_RUN}",
+        help=f"{remedy}; {_ONLY_RUN}",
     )
 
 
@@ -102,8 +106,7 @@ def node_not_exact(
         title=f"this use of `{operator}` cannot be read exactly",
         primary=_at(span, f"node `{node}` of `{short_path(path)}`: {reason}"),
         why="verdicts rest on sums and on piecewise-linear and smooth functions, taken exactly from the file",
-        help=(remedy or "export the network without this step, or put it into `reads` or the decision rule")
-        + f"; {_ONLY_RUN}",
+        help=f"{remedy or _WITHOUT}; {_ONLY_RUN}",
     )
 
 
@@ -378,15 +381,17 @@ def logistic_assumed(path: str, output: str, clause: WhenProbability) -> Diagnos
     )
 
 
-def asked_as_black_box(path: str, reason: str, span: Span | None) -> Diagnostic:
-    """W0707: the file runs and cannot be read exactly, so it is only asked."""
+def asked_as_black_box(path: str, reason: str, unread: Diagnostic, span: Span | None) -> Diagnostic:
+    """W0707: the file runs and cannot be read exactly, as ``unread`` says, so it is only asked."""
+    remedy = (unread.help or "").removesuffix(f"; {_ONLY_RUN}")
+    advice = "" if remedy.startswith((_READ_OPERATORS, _WITHOUT)) else f"for proofs {remedy}; "
     return Diagnostic(
         code="W0707",
         title=f"`{short_path(path)}` is queried as a black box",
         primary=_at(span, "it cannot be read exactly"),
         notes=(reason,),
         why="nothing is proved of its formula: it is searched for violations, sampled, run on rows and small domains",
-        help='write `from black_box "..."` to accept this, or `from onnx "..."` to have an error instead',
+        help=advice + 'write `from black_box "..."` to accept this, or `from onnx "..."` to have an error instead',
     )
 
 

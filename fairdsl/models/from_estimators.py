@@ -7,6 +7,7 @@ which a spec binds by name; one that was fitted on a matrix has the matrix.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -76,6 +77,9 @@ def onnx_of(
     except NotExportedError:
         raise
     except Exception as problem:  # skl2onnx raises classes of its own
+        unknown = re.search(r"for type '<class '([\w.]+)'>'", str(problem))
+        if unknown:
+            raise NotExportedError(f"skl2onnx does not write `{unknown[1].rpartition('.')[2]}`", None) from problem
         raise NotExportedError(f"skl2onnx: {problem}".strip().splitlines()[0][:160], None) from problem
     return content
 

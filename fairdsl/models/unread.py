@@ -70,8 +70,9 @@ def asked_instead(
         raise problem from None  # it does not run, draws at random or has no such output
     if model is None or not isinstance(model.opaque, BlackBox):
         raise problem
-    reason = _in_words(problem.diagnostics[0])
-    warnings.report(errors.asked_as_black_box(override_path or source.path, reason, source.span))
+    unread = problem.diagnostics[0]
+    reason = _in_words(unread)
+    warnings.report(errors.asked_as_black_box(override_path or source.path, reason, unread, source.span))
     return replace(model, opaque=replace(model.opaque, unread=reason))
 
 

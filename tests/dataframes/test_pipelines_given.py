@@ -44,17 +44,38 @@ def columns(numbers: Any = None, texts: Any = None, **settings: Any) -> Any:
 
 
 def pipelines() -> dict[str, Callable[[], Any]]:
-    from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import (
+        HistGradientBoostingClassifier,
+        RandomForestClassifier,
+        StackingClassifier,
+        VotingClassifier,
+    )
     from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression, RidgeClassifier
     from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, QuantileTransformer, StandardScaler
+    from sklearn.preprocessing import (
+        FunctionTransformer,
+        KBinsDiscretizer,
+        OneHotEncoder,
+        OrdinalEncoder,
+        QuantileTransformer,
+        StandardScaler,
+    )
+    from sklearn.svm import LinearSVC
 
     logistic, few = LogisticRegression(max_iter=500), {"n_estimators": 4, "max_depth": 4, "random_state": 0}
     imputer = SimpleImputer(strategy="median")
     # Of scaled numbers a threshold lies on some, about whom the file's rounding decides.
     forest = make_pipeline(columns(imputer), RandomForestClassifier(**few))
+    bins = KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")
+    histograms = {"max_iter": 12, "max_leaf_nodes": 6, "random_state": 0}
+    decisions = [
+        ("a", make_pipeline(StandardScaler(), LinearSVC(random_state=0))),
+        ("b", make_pipeline(StandardScaler(), RidgeClassifier())),
+        ("c", RandomForestClassifier(**few)),
+    ]
     return {
         "most frequent texts": lambda: make_pipeline(columns(), logistic),
         "a text of its own": lambda: make_pipeline(
@@ -77,6 +98,20 @@ def pipelines() -> dict[str, Callable[[], Any]]:
         "a random search": lambda: RandomizedSearchCV(
             forest, {"randomforestclassifier__max_depth": [3, 4]}, n_iter=1, cv=2, random_state=0
         ),
+        "bins in a sparse matrix": lambda: make_pipeline(columns(make_pipeline(SimpleImputer(), bins)), logistic),
+        "a stack of decision functions": lambda: make_pipeline(
+            columns(imputer, sparse_threshold=0), StackingClassifier(decisions, cv=2, passthrough=True)
+        ),
+        "categories of boosting": lambda: HistGradientBoostingClassifier(
+            categorical_features=["job", "sex"], **histograms
+        ),
+        "codes of boosting": lambda: make_pipeline(
+            make_column_transformer(
+                (make_pipeline(SimpleImputer(strategy="most_frequent"), OrdinalEncoder()), [True, True, False, False]),
+                remainder="passthrough",
+            ),
+            HistGradientBoostingClassifier(categorical_features=[0, 1], **histograms),
+        ),
         "votes of pipelines": lambda: VotingClassifier(
             [("a", make_pipeline(columns(), logistic)), ("b", forest)], voting="soft"
         ),
@@ -84,7 +119,8 @@ def pipelines() -> dict[str, Callable[[], Any]]:
 
 
 NAMES = ["most frequent texts", "a text of its own", "a category of those without", "indicators", "logarithms",
-         "quantiles", "a search", "a random search", "votes of pipelines"]  # fmt: skip
+         "quantiles", "a search", "a random search", "bins in a sparse matrix", "a stack of decision functions",
+         "categories of boosting", "codes of boosting", "votes of pipelines"]  # fmt: skip
 
 
 def decided(content: bytes, frame: Any) -> Any:
@@ -128,7 +164,7 @@ def audited(model: Any, frame: Any) -> None:
     assert float(found.exact) == pytest.approx(abs(rates[0] - rates[1]))
 
 
-EVERYDAY = ("most frequent texts", "indicators", "a search")
+EVERYDAY = ("most frequent texts", "indicators", "a search", "categories of boosting")
 
 
 @pytest.mark.parametrize(
@@ -202,16 +238,52 @@ def test_three_classes_by_name_and_regressions_of_boosters() -> None:
             assert np.allclose(np.ravel(first), predicted, atol=1e-4)
 
 
-def test_what_a_file_would_not_say_is_refused_with_what_to_do() -> None:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import FixedThresholdClassifier
+@pytest.mark.slow
+def test_codes_that_lightgbm_takes_for_categories() -> None:
+    """Behind encoders its categories are numbers, and its trees ask for sets of them."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OrdinalEncoder
 
+    lightgbm: Any = pytest.importorskip("lightgbm")
+    sets = {"categorical_feature": [0, 1], "min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1}
+    codes = make_pipeline(SimpleImputer(strategy="most_frequent"), OrdinalEncoder())
+    encoded = make_column_transformer((codes, ["job", "sex"]), remainder="passthrough")
+    known, target = people(500, 1)
+    model = make_pipeline(encoded, lightgbm.LGBMClassifier(n_estimators=12, num_leaves=6, verbose=-1, **sets))
+    asked, _ = people(3000, 2)
+    labels, shares = decided(onnx_of(model.fit(known, target), "approve", by_name=True), asked)
+    assert (labels == model.predict(asked)).all()
+    assert np.allclose(shares, model.predict_proba(asked), atol=1e-5)
+
+
+def test_what_a_file_would_not_say_is_refused_with_what_to_do() -> None:
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import FixedThresholdClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, QuantileTransformer, SplineTransformer
+    from sklearn.svm import SVC, LinearSVC
+
     known, target = people(300, 1)
-    tuned = FixedThresholdClassifier(make_pipeline(columns(), LogisticRegression()), threshold=0.37)
-    coded = make_pipeline(columns(texts=OrdinalEncoder(encoded_missing_value=-1)), LogisticRegression())
-    for model, said, remedy in ((tuned, "threshold", ">= 0.37"), (coded, "empty cells", "SimpleImputer")):
+
+    def of(numbers: Any = None, texts: Any = None, model: Any = None) -> Any:
+        numbers = numbers and make_pipeline(SimpleImputer(), numbers)
+        return make_pipeline(columns(numbers, texts), model or LogisticRegression())
+
+    curved = StackingClassifier([("a", SVC())], cv=2)
+    labels = StackingClassifier([("a", LinearSVC())], stack_method="predict", cv=2)
+    for model, said, remedy in (
+        (FixedThresholdClassifier(of(), threshold=0.37), "threshold", ">= 0.37"),
+        (of(texts=OrdinalEncoder(encoded_missing_value=-1)), "empty cells", "SimpleImputer"),
+        (of(QuantileTransformer(n_quantiles=9, output_distribution="normal")), "normal numbers", "uniform"),
+        (of(FunctionTransformer(lambda x: x / 2)), "function of its own", "np.log1p"),
+        (of(SplineTransformer()), "does not write `SplineTransformer`", "None"),
+        (of(model=curved), "decision function of `SVC`", "CalibratedClassifierCV"),
+        (of(model=labels), "given labels by `LinearSVC`", "stack_method='auto'"),
+    ):
         with pytest.raises(NotExportedError, match=said) as refused:
             onnx_of(model.fit(known, target), "approve", by_name=True)
         assert remedy in str(refused.value.help_text)
@@ -228,3 +300,5 @@ def test_a_draft_keeps_the_gaps_that_the_pipeline_reads(tmp_path: Any) -> None:
     assert "hours : integer 0 .. 60 or missing" in " ".join(drafted.text.split())
     assert drafted.left_out == ()
     assert not fairdsl.check(drafted.path, models={"decide": model}, properties="rates_by_sex").diagnostics
+    found = fairdsl.search(drafted.path, property="same_decision", models={"decide": model}, count=1, timeout=20)
+    assert len(found.pairs) == 1

@@ -94,7 +94,7 @@ def test_a_booster_over_texts_and_empty_cells_is_audited(tmp_path: Path) -> None
     (tmp_path / "model.onnx").write_bytes(to_onnx(model, initial_types=types).SerializeToString())
     written(rows, right, tmp_path)
     (tmp_path / "audit.fair").write_text(DOMAIN.replace("DECIDES", "class = 1") + PAIRS + GROUPS)
-    report = fairdsl.check(tmp_path / "audit.fair", timeout=60)
+    report = fairdsl.check(tmp_path / "audit.fair", timeout=240)
     pairs, in_rows, in_learned = report.properties
     assert [demand.judgement.value for demand in pairs.demands] == ["violated", "measured"]
     predicted = model.predict(rows)
@@ -162,7 +162,7 @@ def test_what_is_only_run_is_searched_estimated_and_counted(name: str, tmp_path:
     coded = "{ clerk = 1, nurse = 2, teacher = 3 }"
     domain = DOMAIN.replace(" or missing", "").replace("{ clerk, nurse, teacher }", coded)
     (tmp_path / "audit.fair").write_text(domain.replace("DECIDES", decides) + questions)
-    report = fairdsl.check(tmp_path / "audit.fair", timeout=60)
+    report = fairdsl.check(tmp_path / "audit.fair", timeout=240)
     assert "W0707" in {finding.code for finding in report.diagnostics}, "the reason is said"
     pairs, in_rows = report.properties
     assert [demand.judgement.value for demand in pairs.demands] == ["violated", "measured"]

@@ -48,7 +48,8 @@ def read_catboost(document: Mapping[str, Any]) -> Forest:
         raise UnreadBoosterError(f"its loss is `{loss or 'not said'}`, and {', '.join(sorted(_ENDINGS))} are read")
     if document.get("ctr_data"):
         raise UnreadBoosterError(
-            "it computes statistics of categories (CTR); train with `one_hot_max_size` no less than their number"
+            "it computes statistics of categories (CTR); train with `one_hot_max_size=255`, which compares categories "
+            "one by one, or encode them in steps before it"
         )
     factor, base = document["scale_and_bias"]
     features = _Features(document["features_info"])

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from fairdsl.models.exporting.converters import ZEROS_ARE_MISSING, is_booster, reads_sparse, register, takes_over
+from fairdsl.models.exporting.converters import register, takes_over
+from fairdsl.models.exporting.histograms import has_categories
 from fairdsl.models.exporting.refused import NotExportedError
+from fairdsl.models.exporting.trees import ZEROS_ARE_MISSING, is_booster, reads_sparse
 
 #: Steps that make dense matrices of sparse ones.
 _DENSE = ("PCA", "TruncatedSVD")
@@ -35,10 +37,10 @@ def prepared(estimator: Any) -> Any:
     if any(map(_is_changed, found)) or any(_behind_sparse(found)):
         estimator = deepcopy(estimator)
         found = list(_parts(estimator, set()))
+        for part in list(_behind_sparse(found)):
+            setattr(part, ZEROS_ARE_MISSING, True)
         for part in found:
             _change(part)
-        for part in _behind_sparse(found):
-            setattr(part, ZEROS_ARE_MISSING, True)
     for part in found:
         register(part)
     return estimator
@@ -48,9 +50,11 @@ def text_columns(estimator: Any, columns: tuple[str, ...]) -> frozenset[str]:
     """The columns that an encoder or an imputer of texts was fitted on."""
     found: set[str] = set()
     for part in _parts(estimator, set()):
-        for _, branch, chosen in getattr(part, "transformers_", ()):
+        table = part._preprocessor if has_categories(part) else part
+        places = getattr(table, "_transformer_to_input_indices", {})
+        for name, branch, _ in getattr(table, "transformers_", ()):
             if any(map(_reads_texts, _parts(branch, set()))):
-                found.update(columns[each] if isinstance(each, int | np.integer) else str(each) for each in chosen)
+                found.update(columns[each] for each in places[name])
     first = getattr(estimator, "steps", [("", estimator)])[0][1]
     return frozenset(found | set(columns if _reads_texts(first) else ()))
 
@@ -68,7 +72,11 @@ def reads_columns(step: Any) -> bool:
     """Whether it takes columns by their names, itself or the first steps of what it is made of."""
     if hasattr(step, "steps"):
         return reads_columns(step.steps[0][1])
-    return hasattr(step, "transformers_") or any(map(reads_columns, getattr(step, "estimators_", ())))
+    return (
+        hasattr(step, "transformers_")
+        or has_categories(step)
+        or any(map(reads_columns, getattr(step, "estimators_", ())))
+    )
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
@@ -82,7 +90,7 @@ def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
     elif callable(getattr(value, "get_params", None)) and not isinstance(value, type) and id(value) not in seen:
         seen.add(id(value))
         yield value
-        if not is_booster(value):
+        if not is_booster(value) and not has_categories(value):
             yield from _parts(vars(value), seen)
 
 
@@ -95,6 +103,17 @@ def _check(part: Any) -> None:
             f"the threshold of `{type(part).__name__}` is not written to the file",
             f"give its `estimator_`, and write the threshold in the spec: `when probability(class = 1) >= {limit}`",
         )
+    if type(part).__name__ == "FunctionTransformer" and part.func is not None and takes_over(part) is None:
+        raise NotExportedError(
+            "`FunctionTransformer` computes by a function of its own, which no file can hold",
+            "compute it in the data, or by steps of scikit-learn or functions of numpy (`np.log1p`, `np.sqrt`), or "
+            "give decisions as a function: `models={'NAME': estimator.predict}`",
+        )
+    if type(part).__name__ == "QuantileTransformer" and part.output_distribution != "uniform":
+        raise NotExportedError(
+            "`QuantileTransformer` makes normal numbers, which skl2onnx does not write",
+            "write `output_distribution='uniform'`, which is read exactly",
+        )
     if type(part).__name__ == "OrdinalEncoder" and any(map(_has_nan, getattr(part, "categories_", ()))):
         raise NotExportedError(
             "`OrdinalEncoder` was fitted on a column with empty cells, and skl2onnx has no code for them",
@@ -106,6 +125,8 @@ def _is_changed(part: Any) -> bool:
     return (
         takes_over(part) is not None
         or getattr(part, "flatten_transform", False) is True
+        or _is_sparse_bins(part)
+        or any(_is_mask(chosen) for _, _, chosen in getattr(part, "transformers_", ()))
         or (_imputes_texts(part) and not isinstance(part.missing_values, str))
         or any(_is_text(values) and _has_nan(values) for values in getattr(part, "categories_", ()))
     )
@@ -118,6 +139,13 @@ def _change(part: Any) -> None:
         part.__class__ = instead
     if getattr(part, "flatten_transform", False) is True:
         part.flatten_transform = False  # of `transform` alone, which a file does not have
+    if hasattr(part, "transformers_"):  # masks of columns are taken for their numbers
+        part.transformers_ = [
+            (name, branch, part._transformer_to_input_indices[name] if _is_mask(chosen) else chosen)
+            for name, branch, chosen in part.transformers_
+        ]
+    if _is_sparse_bins(part):
+        part.encode = "onehot-dense"  # the same columns
     if _imputes_texts(part) and not isinstance(part.missing_values, str):
         part.missing_values = ""
     if any(_is_text(values) and _has_nan(values) for values in getattr(part, "categories_", ())):
@@ -139,6 +167,15 @@ def _behind_sparse(parts: Sequence[Any]) -> Iterator[Any]:
                 sparse = False
             else:
                 sparse = bool(getattr(step, "sparse_output_", getattr(step, "sparse_output", sparse)))
+                sparse |= _is_sparse_bins(step)
+
+
+def _is_mask(chosen: Any) -> bool:
+    return isinstance(chosen, list | np.ndarray) and np.asarray(chosen).dtype.kind == "b"
+
+
+def _is_sparse_bins(part: Any) -> bool:
+    return getattr(part, "encode", None) == "onehot"
 
 
 def _imputes_texts(part: Any) -> bool:

@@ -46,7 +46,10 @@ def _linear_sums(call: NodeCall, rows: int) -> Affine:
     value = call.affine(0)
     coefficients = floats(call, "coefficients")
     if rows == 0 or coefficients.size != rows * value.size:
-        raise UnreadableError(f"it has {coefficients.size} coefficients for {value.size} numbers")
+        raise UnreadableError(
+            f"it has {coefficients.size} coefficients for {rows} sums of {value.size} numbers each, and does not run",
+            "a stack of decision functions is exported so: give `check` the estimator itself",
+        )
     sums = apply(coefficients.reshape(rows, value.size), value, (1, rows), call.basis)
     intercepts = floats(call, "intercepts")
     if intercepts.size not in (0, rows):

@@ -59,7 +59,10 @@ _GOING_ON: dict[tuple[str, str], Callable[..., FloatArray]] = {
 }
 #: Those that are never affine.
 _BEGINNING: dict[tuple[str, str], Callable[..., FloatArray]] = {("", "Pow"): np.power, ("", "Log"): np.log}
-_REMEDY = "declare the numbers that are raised as integers of few values, or export the model without this step"
+_REMEDY = (
+    "declare the numbers that are raised as integers of few values, or train without this step: trees decide alike "
+    "without steps that only grow"
+)
 
 
 def with_tables(handlers: Handlers) -> dict[tuple[str, str], Handler]:

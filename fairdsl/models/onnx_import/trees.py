@@ -161,7 +161,8 @@ def _votes(call: NodeCall, prefix: str, columns: int) -> _Votes:
     if not call.basis.early(value):
         raise UnreadableError(
             "its trees test numbers that units of a network compute",
-            "export the trees over the attributes themselves, or over scaled or encoded ones",
+            "train the trees on the attributes themselves, or scaled or encoded ones: they decide alike without steps "
+            "that only grow, as quantiles do",
         )
     shape = read.trees.shape
     leaves = call.basis.plant(read.trees)
