@@ -6,13 +6,13 @@ from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, moments, reache
 from fairdsl.backends.leaf_boxes.kernels.cells import fair_by_cells
 from fairdsl.backends.leaf_boxes.kernels.cutting import best_cut, foreseen_cut, nearest_cut, sum_effects
 from fairdsl.backends.leaf_boxes.kernels.pairwise import pairwise
+from fairdsl.backends.leaf_boxes.kernels.peeling import copy_box, enter_settled, narrower, peel, read_off
 from fairdsl.backends.leaf_boxes.kernels.ranges import gains, profile, ranges
 from fairdsl.backends.leaf_boxes.kernels.records import (
     FAIR,
     OPEN,
     PEELED,
     STUCK,
-    UNFAIR,
     VACUOUS,
     Boxes,
     Effects,
@@ -22,12 +22,13 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
     Settled,
     Trees,
 )
+from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, free_closed, pop, push, tell_above
 from fairdsl.numerics.kernels.compiled import exact, part
 
 __all__ = ["refine"]
 
 _HEAP, _FREE, _USED, _LOOKED, _RANGES, _MOMENTS, _PAIRWISE = 0, 1, 2, 3, 4, 5, 6
-_EFFECTS, _FOR_EFFECTS, _BY_RANGES, _FOR_RANGES, _WAITING = 0, 1, 2, 3, 4
+_EFFECTS, _FOR_EFFECTS, _BY_RANGES, _FOR_RANGES = 0, 1, 2, 3
 #: Effects of pairs are worked out of boxes that leave this share of everything open, or where ranges close little: what
 #: is open goes down with less than this power of the number of boxes. And while they close at least a quarter of what
 #: ranges close in the same time, and of every so-manieth box, to see that. So many steps count as one node, and a word
@@ -42,59 +43,11 @@ _REST = 0.1
 
 
 @part
-def copy_box(low: Integers, high: Integers, place: int, boxes: Boxes, box: int) -> None:
-    """Write the ends of a box to a row of two arrays."""
-    for axis in range(low.shape[1]):
-        low[place, axis], high[place, axis] = boxes.low[box, axis], boxes.high[box, axis]
-
-
-@part
-def push(boxes: Boxes, box: int) -> None:
-    """Put a box on the heap, in which that with the largest open mass is first."""
-    heap, keys, counts = boxes.heap, boxes.keys, boxes.counts
-    place = counts[_HEAP]
-    counts[_HEAP] += 1
-    key = boxes.mass[box] * boxes.left[box]
-    while place > 0:
-        above = (place - 1) // 2
-        if keys[above] >= key:
-            break
-        heap[place], keys[place] = heap[above], keys[above]
-        place = above
-    heap[place], keys[place] = box, key
-    boxes.pace[_WAITING] += key
-
-
-@part
-def pop(boxes: Boxes) -> int:
-    """Take the first box from the heap."""
-    heap, keys, counts = boxes.heap, boxes.keys, boxes.counts
-    first = heap[0]
-    boxes.pace[_WAITING] -= keys[0]
-    counts[_HEAP] -= 1
-    count = counts[_HEAP]
-    last, key = heap[count], keys[count]
-    place = 0
-    while True:
-        below = 2 * place + 1
-        if below >= count:
-            break
-        if below + 1 < count and keys[below + 1] > keys[below]:
-            below += 1
-        if key >= keys[below]:
-            break
-        heap[place], keys[place] = heap[below], keys[below]
-        place = below
-    heap[place], keys[place] = last, key
-    return int(first)
-
-
-@part
 def worth_effects(trees: Trees, boxes: Boxes, box: int) -> bool:
     """Whether effects of pairs are worked out of a box, which leaves so much open."""
     pace = boxes.pace
     heavy = boxes.mass[box] * boxes.left[box] >= _LIGHT
-    slow = boxes.counts[_LOOKED] * pace[_BY_RANGES] < _LITTLE * pace[_WAITING]
+    slow = boxes.counts[_LOOKED] * pace[_BY_RANGES] < _LITTLE * pace[WAITING]
     if trees.margins[3] < 0.0 or not (heavy or slow):
         return False
     ahead = _QUARTER * pace[_EFFECTS] * pace[_FOR_RANGES] >= pace[_BY_RANGES] * pace[_FOR_EFFECTS]
@@ -107,33 +60,6 @@ def worth_moments(boxes: Boxes, room: Room, work: Effects, first: int) -> bool:
     counts = boxes.counts
     little = counts[_MOMENTS] <= _PART * (counts[_PAIRWISE] + _WORD * counts[_RANGES])
     return bool(little and work.rest[first] > _UNEXPLAINED * room.moments[first, 1])
-
-
-@part
-def tell_above(boxes: Boxes, box: int, amount: float) -> None:
-    """Hand up that so much more is fair below a box whose own bound counts; what goes beyond it, to the next one."""
-    while box >= 0 and amount > 0.0:
-        before = max(boxes.fair[box], boxes.below[box])
-        boxes.below[box] += amount
-        amount = max(boxes.fair[box], boxes.below[box]) - before
-        box = boxes.above[box]
-        boxes.known[1] += 1.0
-    boxes.known[0] += max(0.0, amount)
-    boxes.known[1] += 1.0
-
-
-@part
-def free_closed(boxes: Boxes, box: int) -> None:
-    """Free the children of a box below which nothing is open, and so on above it."""
-    counts = boxes.counts
-    while box >= 0:
-        child = boxes.child[box]
-        if boxes.child[child] != -2 or boxes.child[child + 1] != -2:
-            return
-        boxes.free[counts[_FREE]] = child
-        counts[_FREE] += 1
-        boxes.child[box] = -2
-        box = boxes.parent[box]
 
 
 @part
@@ -191,74 +117,6 @@ def look(
     if there == 1:
         return FAIR
     return bound(trees, leaves, boxes, box, room, work, settled, first, last)
-
-
-@part
-def read_off(trees: Trees, room: Room, first: int, axis: int, place: int) -> int:
-    """What the ends of the scores say: of a box, or (``axis`` >= 0) of a part of it; ``room.pair`` is who is apart."""
-    ends, below, above = room.ends, trees.limits[0], trees.limits[1]
-    base_low, base_high = ends[first, 0], ends[first, 1]
-    if axis >= 0:
-        base_low, base_high = room.lows_along[first, axis, place], room.highs_along[first, axis, place]
-    over, under, all_over, all_under = -1, -1, True, True
-    for person in range(trees.roots.shape[0]):
-        if not room.present[person]:
-            continue
-        least, most = ends[person, 0], ends[person, 1]
-        if axis >= 0:
-            least, most = room.lows_along[person, axis, place], room.highs_along[person, axis, place]
-        if max(least, base_low + ends[person, 2]) >= above:
-            over = person
-        else:
-            all_over = False
-        if min(most, base_high + ends[person, 3]) <= below:
-            under = person
-        else:
-            all_under = False
-    if all_over or all_under:
-        return FAIR
-    if over >= 0 and under >= 0:
-        room.pair[0], room.pair[1] = over, under
-        return UNFAIR
-    return OPEN
-
-
-@part
-def enter_settled(settled: Settled, boxes: Boxes, box: int, kind: int, room: Room) -> int:
-    """Write a settled box down; its place."""
-    place = settled.number[0]
-    copy_box(settled.low, settled.high, place, boxes, box)
-    settled.kind[place] = kind
-    if kind == UNFAIR:
-        settled.first[place], settled.second[place] = room.pair[0], room.pair[1]
-    settled.number[0] = place + 1
-    return int(place)
-
-
-@part
-def peel(trees: Trees, boxes: Boxes, box: int, room: Room, settled: Settled, first: int) -> bool:
-    """Take off the parts at both ends of each axis in which everything is settled; False where nothing is left."""
-    for axis in range(trees.ordered.shape[0]):
-        if not trees.ordered[axis]:
-            continue
-        for upward in (True, False):
-            while boxes.low[box, axis] < boxes.high[box, axis]:
-                low, high = boxes.low[box, axis], boxes.high[box, axis]
-                place = low if upward else high - 1
-                kind = read_off(trees, room, first, axis, place)
-                if kind == OPEN:
-                    break
-                over, under, end = room.pair[0], room.pair[1], place
-                # As far as people are decided the same way.
-                while low <= end < high and read_off(trees, room, first, axis, end) == kind:
-                    if kind == UNFAIR and (room.pair[0] != over or room.pair[1] != under):
-                        break
-                    end += 1 if upward else -1
-                room.pair[0], room.pair[1] = over, under
-                take_off(trees, boxes, box, room, settled, kind, axis, end if upward else end + 1, upward)
-            if boxes.low[box, axis] == boxes.high[box, axis]:
-                return False
-    return True
 
 
 @part
@@ -336,32 +194,6 @@ def keep_share(boxes: Boxes, box: int, share: float) -> None:
     """Note that at least this share of what is left of a box is fair."""
     boxes.left[box] = min(boxes.left[box], 1.0 - share)
     boxes.fair[box] = max(boxes.fair[box], boxes.peeled[box] + boxes.mass[box] * share)
-
-
-@part
-def take_off(
-    trees: Trees, boxes: Boxes, box: int, room: Room, settled: Settled, kind: int, axis: int, place: int, upward: bool
-) -> None:
-    """Take the parts before a place of an axis, or those from it on, off a box, as settled."""
-    low, high, mass = boxes.low[box, axis], boxes.high[box, axis], boxes.mass[box]
-    entry, whole = enter_settled(settled, boxes, box, kind, room), weight(trees, axis, low, high)
-    if upward:
-        settled.high[entry, axis] = boxes.low[box, axis] = place
-    else:
-        settled.low[entry, axis] = boxes.high[box, axis] = place
-    rest = weight(trees, axis, boxes.low[box, axis], boxes.high[box, axis])
-    boxes.mass[box] = mass * (rest / whole) if whole > 0.0 else 0.0
-    if kind == FAIR:
-        boxes.peeled[box] += mass - boxes.mass[box]
-
-
-@part
-def narrower(boxes: Boxes, box: int, room: Room) -> bool:
-    """Whether something was peeled off a box since it was looked at."""
-    for axis in range(room.low.shape[0]):
-        if boxes.low[box, axis] != room.low[axis] or boxes.high[box, axis] != room.high[axis]:
-            return True
-    return False
 
 
 @part
