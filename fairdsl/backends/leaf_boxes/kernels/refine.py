@@ -33,7 +33,7 @@ _EFFECTS, _FOR_EFFECTS, _BY_RANGES, _FOR_RANGES = 0, 1, 2, 3
 #: is open goes down with less than this power of the number of boxes. And while they close at least a quarter of what
 #: ranges close in the same time, and of every so-manieth box, to see that. So many steps count as one node, and a word
 #: of ranges as so many; what they close is averaged over about so many boxes.
-_LIGHT, _LITTLE, _QUARTER, _TRIED, _STEPS, _WORD = 2.0**-20, 0.3, 4.0, 32, 16, 7
+_LIGHT, _LITTLE, _QUARTER, _TRIED, _STEPS, _WORD = 2.0**-16, 0.2, 4.0, 32, 16, 7
 _SLOWLY, _MORE_SLOWLY = 1.0 / 32, 1.0 / 256
 #: Exact moments, which take some hundred times as long, are worked out where effects of pairs leave so much of the
 #: variance unexplained, while they took no more of the time so far than this.
