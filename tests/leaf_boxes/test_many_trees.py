@@ -171,7 +171,7 @@ def begun(question: Problem) -> Refinement:
     found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
     descent = Refinement(lowered, found, 2**20)
-    refinement.refine(found.trees, found.leaves, descent._boxes, descent._room, descent._settled, 0, 1)
+    descent._refine(0, 1)
     descent._enter(int(descent._settled.number[0]))
     return descent
 
@@ -185,12 +185,13 @@ def test_moments_are_those_of_everybody() -> None:
     found = forest_of(lowered)
     assert found is not None
     descent = Refinement(lowered, found, 2**20)
-    refinement.refine(found.trees, found.leaves, descent._boxes, descent._room, descent._settled, 0, 1)
+    descent._refine(0, 1)
     weights, known = model.layers[0].weight.exact[0], truth(question)
     sides = [
         {value for part in lowered.cuts[attribute].parts[low:high] for value in part.values or ()}
         for attribute, low, high in zip(descent.axes, descent._boxes.low[0], descent._boxes.high[0], strict=True)
     ]
+    below = int(found.trees.limits[0])
     for person, moments in enumerate(descent._room.moments):
         scores = [
             float(sum(w for w, item in zip(weights, model.inputs, strict=True) if holds_for(item.predicate, point)))  # type: ignore[union-attr]
@@ -198,7 +199,9 @@ def test_moments_are_those_of_everybody() -> None:
             if point[0] == lowered.assignments[person][0]
             and all(point[attribute] in side for attribute, side in zip(descent.axes, sides, strict=True))
         ]
-        assert moments == pytest.approx([np.mean(scores), np.var(scores)], rel=1e-9)
+        unit = float(found.trees.margins[4])
+        assert moments[0] + below == pytest.approx(np.mean(scores) / unit, rel=1e-9)
+        assert np.var(scores) / unit**2 <= moments[1] <= np.var(scores) / unit**2 * 1.2
 
 
 def test_without_room_for_boxes_the_rest_is_open() -> None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
-from fairdsl.backends.leaf_boxes.kernels.records import Leaves, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.cells import CHOICES, LEVELS
+from fairdsl.backends.leaf_boxes.kernels.records import Effects, Leaves, Room, Trees
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
 from fairdsl.backends.leaf_boxes.scores import Sums
@@ -65,6 +66,54 @@ class Forest:
             highs_along=np.zeros((people + 1, axes, self.trees.sums.shape[1]), dtype=np.int64),
             pair=np.zeros(2, dtype=np.int64),
             behind=np.zeros((self.trees.sums.shape[1] + 1, 4), dtype=np.int64),
+        )
+
+    def effects(self) -> Effects:
+        """Scratch space for effects of axes and of pairs of axes."""
+        people, number = self.trees.roots.shape
+        axes, parts = len(self.trees.ordered), self.trees.sums.shape[1]
+        most = 64 * int(np.diff(self.leaves.starts).max(initial=1))
+        widths = [
+            int(rows) // (1 + line) for rows, line in zip(np.diff(self.leaves.rows), self.trees.ordered, strict=True)
+        ]
+        pairs = (sum(widths) ** 2 - sum(width**2 for width in widths)) // 2
+        return Effects(
+            axes=np.zeros(axes, dtype=np.int64),
+            segments=np.zeros(axes, dtype=np.int64),
+            ends=np.zeros((axes, parts + 1), dtype=np.int64),
+            size=np.zeros((axes, parts)),
+            first=np.zeros((most, axes), dtype=np.int64),
+            last=np.zeros((most, axes), dtype=np.int64),
+            inverse=np.zeros((most, axes)),
+            chance=np.zeros(most),
+            value=np.zeros(most),
+            amount=np.zeros(most),
+            effect=np.zeros((axes, parts)),
+            both=np.zeros((parts + 1, parts + 1)),
+            column=np.zeros(parts),
+            main=np.zeros((people + 1, axes, parts)),
+            table=np.zeros((people + 1, pairs)),
+            begins=np.zeros((axes, axes), dtype=np.int64),
+            sums=np.zeros((people + 1, 2)),
+            least=np.zeros(people + 1, dtype=np.int64),
+            tested=np.zeros((people + 1, number), dtype=np.int64),
+            deviation=np.zeros((people + 1, number)),
+            rests=np.zeros(people + 1, dtype=np.int64),
+            varies=np.zeros((people, axes, axes)),
+            rest=np.zeros(people),
+            chosen=np.zeros(axes, dtype=np.int64),
+            levels=np.zeros(axes, dtype=np.int64),
+            place=np.zeros(axes + 1, dtype=np.int64),
+            sizes=np.zeros(LEVELS + 1),
+            middle=np.zeros((LEVELS + 1, 2 * people)),
+            held=np.zeros((LEVELS + 1, people, axes, parts)),
+            between=np.zeros(people),
+            more=np.zeros(people),
+            spread=np.zeros((CHOICES, people + 1)),
+            part=np.zeros((axes, parts)),
+            rounding=np.array([2 * (number + 2 * parts + 6 * most + 4 * axes + 32) * 8 * (most + parts) * 2.0**-53]),
+            steps=np.zeros(1, dtype=np.int64),
+            gained=np.zeros((parts, 4)),
         )
 
 
@@ -171,7 +220,7 @@ class _Unfolded:
         for roots in zip(*self._roots, strict=True):
             whose: dict[_Leaf, set[int]] = {}
             leaves = {
-                root: [self._leaves[p] for p in range(root, self._ends[root]) if p in self._leaves]
+                root: [self._leaves[p] for p in range(root, self._ends[root]) if p in self._leaves and self._met(p)]
                 for root in set(roots)
             }
             for person, root in enumerate(roots):
@@ -187,6 +236,12 @@ class _Unfolded:
                 )
             )
         return found
+
+    def _met(self, place: int) -> bool:
+        """Whether somebody comes to a leaf: tests of the same cut on the way to it may exclude each other."""
+        low, high, _ = self._leaves[place]
+        sides = zip(low, high, self._sizes.ordered.tolist(), strict=True)
+        return all(begin < end if ordered else begin != 0 for begin, end, ordered in sides)
 
     def tables(self) -> dict[str, Any]:
         """The columns of the nodes, and the roots."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,8 @@ KERNELS = Kernels("forests", f"{__name__}:use", "some fifteen seconds of a proce
 #: Boxes that are cut, and nodes that are visited, before anybody looks at the clock.
 _CUTS, _WORK = 2048, 4_000_000
 #: Where boxes count the nodes that were visited for them.
-_VISITED = slice(3, 5)
-#: Boxes of unfair units that are kept; sums of floats in the kernels are this much too large at most, relatively.
+_VISITED = slice(4, 7)
+#: Boxes of unfair units that are kept; masses are this much too large at most, relatively.
 _KEPT, _ROUNDED = 2**16, Fraction(1, 2**30)
 
 
@@ -48,13 +49,13 @@ class Refinement:
         self.axes = self._sizes.axes
         low, high = self._sizes.whole()
         axes = len(self.axes)
-        self._most = max(1024, memory // (8 * (2 * axes + 12)))
+        self._most = max(1024, memory // (8 * (2 * axes + 14)))
         self._boxes = _boxes(min(self._most, 2**12), axes)
         self._boxes.low[0], self._boxes.high[0] = low, high
         self._boxes.mass[0] = self._boxes.left[0] = 1.0
-        self._boxes.parent[0], self._boxes.child[0] = -1, -1
+        self._boxes.parent[0] = self._boxes.child[0] = self._boxes.above[0] = -1
         self._boxes.counts[2] = 1
-        self._room = forest.room()
+        self._room, self._effects = forest.room(), forest.effects()
         # A box is peeled into as many as it has parts at most.
         self._settled = _settled(2 * _CUTS + 2 * len(forest.leaves.meet) + 2, axes)
         self._exactly = Counts()
@@ -67,11 +68,16 @@ class Refinement:
         if boxes.counts[2] + 2 * _CUTS > len(boxes.mass) < self._most:
             self._boxes = boxes = _grown(boxes, min(2 * len(boxes.mass), self._most))
         before = int(boxes.counts[_VISITED].sum())
-        goes_on = refine(self._forest.trees, self._forest.leaves, boxes, self._room, self._settled, _CUTS, _WORK)
+        goes_on = self._refine(_CUTS, _WORK)
         self._enter(int(self._settled.number[0]))
         self.finished = not boxes.counts[0]
         self.full = not goes_on and not self.finished
         return int(boxes.counts[_VISITED].sum()) - before
+
+    def _refine(self, cuts: int, work: int) -> bool:
+        forest, room = self._forest, self._room
+        effects, settled = self._effects, self._settled
+        return refine(forest.trees, forest.leaves, self._boxes, room, effects, settled, cuts, work)
 
     def _enter(self, count: int) -> None:
         settled, counts = self._settled, self._exactly
@@ -93,7 +99,8 @@ class Refinement:
     @property
     def counts(self) -> Counts:
         """Sizes of what is settled; fair is what boxes or moments show, whichever is more."""
-        bounded = floor(Fraction(float(self._boxes.fair[0])) * (1 - _ROUNDED) * self._sizes.total)
+        rounded = _ROUNDED + Fraction(int(self._boxes.known[1]), 2**50)
+        bounded = floor(Fraction(float(self._boxes.known[0])) * (1 - rounded) * self._sizes.total)
         return replace(self._exactly, fair=max(self._exactly.fair, bounded))
 
     @property
@@ -137,7 +144,8 @@ def use() -> None:
     )
     leaves = leaves_of([Tree(one[None], one[None] + 1, one, ordered[None])], ordered, [1])
     assert leaves is not None, "it is small"
-    refine(trees, leaves, _boxes(3, 1), Forest(trees, leaves, 0).room(), _settled(8, 1), 1, 1)
+    forest = Forest(trees, leaves, 0)
+    refine(trees, leaves, _boxes(3, 1), forest.room(), forest.effects(), _settled(8, 1), 1, 1)
     table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
     common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))
     duels, ends = Duels(ordered, table, table, trees.sums), (one[None], one[None] + 1)
@@ -152,10 +160,17 @@ def _settled(count: int, axes: int) -> Settled:
 
 def _boxes(count: int, axes: int) -> Boxes:
     low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
-    parent, child, axis, cut, heap, free = (np.zeros(count, dtype=np.int64) for _ in range(6))
-    mass, fair, peeled, left, keys = (np.zeros(count) for _ in range(5))
-    counts = np.zeros(6, dtype=np.int64)
-    return Boxes(low, high, parent, child, axis, cut, mass, fair, peeled, left, heap, keys, free, counts)
+    integers = ("parent", "child", "axis", "cut", "above", "heap", "free")
+    columns: dict[str, Any] = {name: np.zeros(count, dtype=np.int64) for name in integers}
+    columns |= {name: np.zeros(count) for name in ("mass", "fair", "peeled", "left", "below", "keys")}
+    return Boxes(
+        low=low,
+        high=high,
+        **columns,
+        known=np.zeros(2),
+        counts=np.zeros(7, dtype=np.int64),
+        pace=np.array([0.0, 0.0, 0.0, 1.0, 0.0]),
+    )
 
 
 def _grown(boxes: Boxes, count: int) -> Boxes:

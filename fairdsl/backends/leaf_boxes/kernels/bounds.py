@@ -16,7 +16,7 @@ from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["cantelli", "moments", "reached", "weight"]
 
-_MOMENTS = 4
+_MOMENTS = 5
 
 
 @part

@@ -14,7 +14,7 @@ from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["gains", "narrow", "profile", "ranges"]
 
-_RANGES = 3
+_RANGES = 4
 _NONE = np.uint64(0)
 
 
@@ -138,6 +138,8 @@ def enter_parted(leaves: Leaves, tree: int, room: Room, first: int) -> bool:
     """Add the ends of a tree in which assignments part; whether some do in this box."""
     ends, own = room.ends, room.union
     start, end = leaves.starts[tree], leaves.starts[tree + 1]
+    if end == start + 1:
+        return enter_parted_word(leaves, start, room, first)
     base_least, base_most, apart = 0, 0, False
     for person in range(first, room.present.shape[0]):
         if not room.present[person]:
@@ -157,6 +159,34 @@ def enter_parted(leaves: Leaves, tree: int, room: Room, first: int) -> bool:
         lowest_by, highest_by = difference(leaves, tree, room.reached, own, person, first)
         ends[person, 2] += lowest_by
         ends[person, 3] += highest_by
+    return apart
+
+
+@part
+def enter_parted_word(leaves: Leaves, word: int, room: Room, first: int) -> bool:
+    """The same of a tree of one word, in a third of the time: its sets stay in registers."""
+    ends, reached, values = room.ends, room.reached[word], leaves.value[word * 64 : word * 64 + 64]
+    place, apart = word - leaves.starts[leaves.alike], False
+    theirs = reached & leaves.whose[first, place]
+    base_least, base_most = values[lowest(theirs)], values[highest(theirs)]
+    for person in range(first, room.present.shape[0]):
+        if not room.present[person]:
+            continue
+        mine = reached & leaves.whose[person, place]
+        if mine == theirs:
+            ends[person, 0] += base_least
+            ends[person, 1] += base_most
+            continue
+        apart = True
+        ends[person, 0] += values[lowest(mine)]
+        ends[person, 1] += values[highest(mine)]
+        here, there = mine & ~theirs, theirs & ~mine
+        by_least = values[lowest(here)] - values[highest(there)]
+        by_most = values[highest(here)] - values[lowest(there)]
+        if mine & theirs != _NONE:
+            by_least, by_most = min(by_least, 0), max(by_most, 0)
+        ends[person, 2] += by_least
+        ends[person, 3] += by_most
     return apart
 
 
@@ -209,6 +239,11 @@ def spans(own: Bits, begun: Bits, going_on: Bits, start: int, end: int) -> bool:
 def extremes(leaves: Leaves, own: Bits, begun: Bits, going_on: Bits, start: int, end: int) -> tuple[int, int]:
     """The least and the greatest value of the leaves in all three sets, of a tree with some."""
     least, most = 0, 0
+    if end == start + 1:
+        bits = own[start] & begun[start] & going_on[start]
+        if bits == _NONE:
+            return 0, 0
+        return leaves.value[start * 64 + lowest(bits)], leaves.value[start * 64 + highest(bits)]
     for word in range(start, end):
         bits = own[word] & begun[word] & going_on[word]
         if bits != _NONE:
@@ -224,34 +259,44 @@ def extremes(leaves: Leaves, own: Bits, begun: Bits, going_on: Bits, start: int,
 
 @part
 def enter_profile(leaves: Leaves, tree: int, own: Bits, room: Room, person: int) -> None:
-    """Of a tree and an assignment, whose leaves are ``own``: enter how its extremes change along each axis."""
+    """Of a tree and an assignment, whose leaves are ``own``: enter how its extremes change along each axis.
+
+    They change only where the leaf that has them ends.
+    """
     start, end = leaves.starts[tree], leaves.starts[tree + 1]
-    least, most = leaves.value[first_leaf(own, start, end)], leaves.value[last_leaf(own, start, end)]
+    lowest, highest = first_leaf(own, start, end), last_leaf(own, start, end)
+    least, most = leaves.value[lowest], leaves.value[highest]
     if least == most:
         return
     lows, highs, meet = room.lows_along, room.highs_along, leaves.meet
     for line in range(leaves.lines[tree], leaves.lines[tree + 1]):
         axis = leaves.axis[line]
         low, high, row = room.low[axis], room.high[axis], leaves.rows[axis]
-        parts = (leaves.rows[axis + 1] - row) // 2
-        if spans(own, meet[row + low], meet[row + parts + high - 1], start, end):
+        least_low, least_high = leaves.low[lowest, axis], leaves.high[lowest, axis]
+        most_low, most_high = leaves.low[highest, axis], leaves.high[highest, axis]
+        if max(least_low, most_low) <= low and min(least_high, most_high) >= high:
             continue
+        parts = (leaves.rows[axis + 1] - row) // 2
         place, begin = leaves.borders[line], low
         last = leaves.borders[line + 1]
-        while leaves.places[place] <= low:
+        while place < last and leaves.places[place] <= low:
             place += 1
         while begin < high:
             behind = high
             if place < last and leaves.places[place] < high:
                 behind = leaves.places[place]
                 place += 1
-            mine_least, mine_most = extremes(leaves, own, meet[row + behind - 1], meet[row + parts + begin], start, end)
-            if mine_least != least:
-                lows[person, axis, begin] += mine_least - least
-                lows[person, axis, behind] -= mine_least - least
-            if mine_most != most:
-                highs[person, axis, begin] += mine_most - most
-                highs[person, axis, behind] -= mine_most - most
+            at_least, at_most = least_low <= begin < least_high, most_low <= begin < most_high
+            if not (at_least and at_most):
+                mine_least, mine_most = extremes(
+                    leaves, own, meet[row + behind - 1], meet[row + parts + begin], start, end
+                )
+                if not at_least:
+                    lows[person, axis, begin] += mine_least - least
+                    lows[person, axis, behind] -= mine_least - least
+                if not at_most:
+                    highs[person, axis, begin] += mine_most - most
+                    highs[person, axis, behind] -= mine_most - most
             begin = behind
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "BoolArray",
     "Boxes",
     "Duels",
+    "Effects",
     "Integers",
     "Leaves",
     "Room",
@@ -113,9 +114,10 @@ class Duels(NamedTuple):
 class Boxes(NamedTuple):
     """The tree of boxes: one that was cut has two children, at ``child`` and ``child + 1``; freed pairs are used again.
 
-    Masses are shares of the whole. ``fair`` bounds from below what is fair of a box, its own bound or the sum of those
-    of its children, whichever is more, with what was ``peeled`` off at its ends, which is not a part of it any more;
-    ``left`` is the share of the box, by the last bound above it, that is open.
+    Masses are shares of the whole. ``fair`` bounds from below what is fair of a box, with what was ``peeled`` off at
+    its ends, which is not a part of it any more; ``left`` is the share of the box, by the last bound above it, that is
+    open. A box has a bound of its own where ``fair`` is more than what was peeled off. ``below`` is what the boxes
+    below such a one show, and it counts where it is more; ``above`` is the nearest such box above another, or -1.
     """
 
     low: Integers
@@ -128,12 +130,20 @@ class Boxes(NamedTuple):
     fair: Floats
     peeled: Floats
     left: Floats
+    below: Floats
+    above: Integers
+    #: What of everything is fair at least, and how many sums that took.
+    known: Floats
     #: The boxes that are open, as a heap, and the open mass of each entry.
     heap: Integers
     keys: Floats
     free: Integers
-    #: Sizes of the heap, of ``free``, of the boxes in use; nodes visited for ranges, for moments; boxes looked at.
+    #: Sizes of the heap, of ``free``, of the boxes in use; boxes looked at; nodes visited for ranges, for moments, and
+    #: as much as visiting so many nodes takes for effects of pairs.
     counts: Integers
+    #: Running means: of the open mass that effects of pairs close in a box, and what is counted for that; the same of
+    #: ranges. Then the open mass of the heap.
+    pace: Floats
 
 
 class Settled(NamedTuple):
@@ -182,3 +192,61 @@ class Room(NamedTuple):
     #: Two assignments that are decided apart; ends of scores behind each part of an axis, [parts + 1, 4].
     pair: Integers
     behind: Integers
+
+
+class Effects(NamedTuple):
+    """Scratch space for effects of one axis and of pairs (:mod:`.pairwise`); places are counted from the box's."""
+
+    #: Of a tree: the axes that part it, into how many segments, where these begin [axes, parts + 1], and their sizes.
+    axes: Integers
+    segments: Integers
+    ends: Integers
+    size: Floats
+    #: Of each of its leaves: the first and the last segment [leaves, axes], the inverse of its share
+    #: of each axis, chance, value and their product.
+    first: Integers
+    last: Integers
+    inverse: Floats
+    chance: Floats
+    value: Floats
+    amount: Floats
+    #: Its effects in the segments of an axis [axes, parts], and changes of those of two [parts + 1, parts + 1]; sums of
+    #: such along one of them.
+    effect: Floats
+    both: Floats
+    column: Floats
+    #: Of all trees, the last row for those in which assignments do not part: main effects [assignments + 1, axes,
+    #: parts], effects of pairs [assignments + 1, parts of one axis times parts of another], which begin at ``begins``.
+    main: Floats
+    table: Floats
+    begins: Integers
+    #: Sums of means and widths of ranges [assignments + 1, 2], and of least values.
+    sums: Floats
+    least: Integers
+    #: The axes that trees with a rest test, as bits, and its deviation [assignments + 1, trees]; how many these are.
+    tested: Integers
+    deviation: Floats
+    rests: Integers
+    #: Of each assignment: variances of main effects and effects of pairs [assignments, axes, axes], of the rest.
+    varies: Floats
+    rest: Floats
+    #: The size of each part of each axis of a box; g of :func:`.pairwise.pairwise`.
+    part: Floats
+    rounding: Floats
+    #: Of cells (:mod:`.cells`): the axes that are chosen, as a flag each and one a level, and the place along each; on
+    #: each level the size, means and (of cells) variances [levels + 1, assignments * 2], and main effects [levels + 1,
+    #: assignments, axes, parts]; of each assignment the variance of effects of pairs of other axes, and rounding.
+    chosen: Integers
+    levels: Integers
+    place: Integers
+    sizes: Floats
+    middle: Floats
+    held: Floats
+    between: Floats
+    more: Floats
+    #: What is on the wrong side, for each choice of a least distance [choices, assignments], and what is open.
+    spread: Floats
+    #: How many numbers were added to others, about.
+    steps: Integers
+    #: Of each cut of an axis what is foreseen to be not above, and not below, on either side [parts, 4].
+    gained: Floats

@@ -1,0 +1,80 @@
+"""Kernels: the boxes that are open, the one with most that is open first, and what those above them know of them."""
+
+from __future__ import annotations
+
+from fairdsl.backends.leaf_boxes.kernels.records import Boxes
+from fairdsl.numerics.kernels.compiled import part
+
+__all__ = ["WAITING", "free_closed", "pop", "push", "tell_above"]
+
+_HEAP, _FREE = 0, 1
+#: Where the open mass of the heap stands.
+WAITING = 4
+
+
+@part
+def push(boxes: Boxes, box: int) -> None:
+    """Put a box on the heap, in which that with the largest open mass is first."""
+    heap, keys, counts = boxes.heap, boxes.keys, boxes.counts
+    place = counts[_HEAP]
+    counts[_HEAP] += 1
+    key = boxes.mass[box] * boxes.left[box]
+    while place > 0:
+        above = (place - 1) // 2
+        if keys[above] >= key:
+            break
+        heap[place], keys[place] = heap[above], keys[above]
+        place = above
+    heap[place], keys[place] = box, key
+    boxes.pace[WAITING] += key
+
+
+@part
+def pop(boxes: Boxes) -> int:
+    """Take the first box from the heap."""
+    heap, keys, counts = boxes.heap, boxes.keys, boxes.counts
+    first = heap[0]
+    boxes.pace[WAITING] -= keys[0]
+    counts[_HEAP] -= 1
+    count = counts[_HEAP]
+    last, key = heap[count], keys[count]
+    place = 0
+    while True:
+        below = 2 * place + 1
+        if below >= count:
+            break
+        if below + 1 < count and keys[below + 1] > keys[below]:
+            below += 1
+        if key >= keys[below]:
+            break
+        heap[place], keys[place] = heap[below], keys[below]
+        place = below
+    heap[place], keys[place] = last, key
+    return int(first)
+
+
+@part
+def tell_above(boxes: Boxes, box: int, amount: float) -> None:
+    """Hand up that so much more is fair below a box whose own bound counts; what goes beyond it, to the next one."""
+    while box >= 0 and amount > 0.0:
+        before = max(boxes.fair[box], boxes.below[box])
+        boxes.below[box] += amount
+        amount = max(boxes.fair[box], boxes.below[box]) - before
+        box = boxes.above[box]
+        boxes.known[1] += 1.0
+    boxes.known[0] += max(0.0, amount)
+    boxes.known[1] += 1.0
+
+
+@part
+def free_closed(boxes: Boxes, box: int) -> None:
+    """Free the children of a box below which nothing is open, and so on above it."""
+    counts = boxes.counts
+    while box >= 0:
+        child = boxes.child[box]
+        if boxes.child[child] != -2 or boxes.child[child + 1] != -2:
+            return
+        boxes.free[counts[_FREE]] = child
+        counts[_FREE] += 1
+        boxes.child[box] = -2
+        box = boxes.parent[box]
