@@ -8,6 +8,8 @@ intervals from layer to layer; the better of both counts.
 
 from __future__ import annotations
 
+from math import inf
+
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -24,7 +26,13 @@ from fairdsl.backends.intervals.kernels.layout import (
     Paths,
     Units,
 )
-from fairdsl.backends.intervals.kernels.ranges import adds_up, range_of_unit, ranges_at_frontier, values_of_layer
+from fairdsl.backends.intervals.kernels.ranges import (
+    adds_up,
+    range_of_unit,
+    ranges_at_frontier,
+    values_of_layer,
+    within_ranges,
+)
 from fairdsl.backends.intervals.kernels.units import line_above, line_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
@@ -216,14 +224,20 @@ def compose(
 
 @part
 def _substitute(
-    layers: Layers, units: Units, back: Floats, top: int, frontier: int, lower: bool, offset: float, record: bool
-) -> float:
+    layers: Layers, units: Units, back: FloatRows, top: int, frontier: int, lower: bool, offset: float, record: bool
+) -> tuple[float, float]:
     """Backward substitution of ``back[top]`` (coefficients on layer ``top``'s values) to the frontier.
 
-    Leaves the coefficients on the frontier's pre-activations in ``back[frontier]``; returns the constant.
+    Leaves the coefficients on the frontier's pre-activations in ``back[frontier]``; returns the constant, and the
+    best bound on the way there: by what the values of a layer can be, with no line below it.
     """
+    ranged = adds_up(layers, frontier)
+    best = -inf if lower else inf
     for layer in range(top, frontier - 1, -1):
         below = layers.widths[layer - 1]
+        if ranged and layer < top:
+            middle, radius = within_ranges(units, back[layer], layers.unit[layer - 1], layers.widths[layer])
+            best = max(best, offset + middle - radius) if lower else min(best, offset + middle + radius)
         if layer > frontier:
             for q in range(below):
                 back[layer - 1, q] = 0.0
@@ -252,7 +266,7 @@ def _substitute(
             if layer > frontier and factor != 0.0:
                 offset += factor * layers.bias[unit]
                 add_multiple(back[layer - 1], layers.weight[layers.at[layer - 1] + p * below :], factor, below)
-    return offset
+    return offset, best
 
 
 @part
@@ -260,7 +274,7 @@ def row_bound(
     layers: Layers,
     units: Units,
     forms: Forms,
-    back: Floats,
+    back: FloatRows,
     target: Floats,
     layer: int,
     r: int,
@@ -269,18 +283,21 @@ def row_bound(
     lower: bool,
     record: bool,
     count: int,
-) -> float:
-    """An affine bound of row r of a layer from the frontier up: coefficients in ``target``, the constant returned."""
+) -> tuple[float, float]:
+    """An affine bound of row r of a layer from the frontier up: coefficients in ``target``, the constant returned.
+
+    And a bound by a constant, from what the values of units in between can be.
+    """
     if layer == frontier:
         for i in range(count):
             target[i] = forms.form[side, r, i]
-        return float(forms.offset[side, r])
+        return forms.offset[side, r], (-inf if lower else inf)
     below = layers.widths[layer - 1]
     row = layers.at[layer - 1] + r * below
     for q in range(below):
         back[layer - 1, q] = layers.weight[row + q]
     bias = layers.bias[layers.unit[layer - 1] + r]
-    offset = _substitute(layers, units, back, layer - 1, frontier, lower, bias, record)
+    offset, best = _substitute(layers, units, back, layer - 1, frontier, lower, bias, record)
     for i in range(count):
         target[i] = 0.0
     for p in range(layers.widths[frontier]):
@@ -288,7 +305,7 @@ def row_bound(
         if factor != 0.0:
             offset += factor * forms.offset[side, p]
             add_multiple(target, forms.form[side, p], factor, count)
-    return offset
+    return offset, best
 
 
 @part
@@ -299,7 +316,6 @@ def relax(
     box: Box,
     halves: Halves,
     back: FloatRows,
-    values: FloatRows,
     trial: Floats,
     frontier: int,
     side: int,
@@ -310,43 +326,43 @@ def relax(
     """Bounds and phases of the hidden layers above the frontier; False: nothing is left of the node.
 
     A unit has the better of two bounds: the range of its sum, if the values of the units below were independent, and
-    that of its affine forms. The first one does not get worse from layer to layer where relaxations add up. Leaves
-    the values of the last hidden layer in ``values``.
+    that of its affine forms, or of forms that end on the way down. The first one does not get worse from layer to
+    layer where relaxations add up.
     """
     last = len(layers.widths) - 1
     ranged = adds_up(layers, frontier)
     if ranged:
         ranges_at_frontier(layers, units, forms, box, frontier, side, count)
-        values_of_layer(layers, units, values, frontier)
+        values_of_layer(layers, units, frontier)
     for layer in range(frontier + 1, last):
         error = layers.error[layer]
         for r in range(layers.widths[layer]):
             unit = layers.unit[layer - 1] + r
-            low, high = range_of_unit(layers, units, values, layer, r, ranged)
+            low, high = range_of_unit(layers, units, layer, r, ranged)
             if units.phase[unit] != OPEN:
                 continue
             if layers.curve[unit] == 0 and (low >= 0.0 or high <= 0.0):
                 units.phase[unit] = ON if low >= 0.0 else OFF
                 continue
-            offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, True, False, count)
+            offset, best = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, True, False, count)
             least_value = least_within(box, halves, in_force, trial, offset, count, error, plain)
             if least_value >= INFEASIBLE:
                 return False
-            low = max(low, least_value - error)
+            low = max(low, max(least_value, best) - error)
             if low >= 0.0 and layers.curve[unit] == 0:
                 units.below[unit] = low
                 units.phase[unit] = ON
                 continue
-            offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, False, False, count)
+            offset, best = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, False, False, count)
             for i in range(count):
                 trial[i] = -trial[i]
             greatest_value = -least_within(box, halves, in_force, trial, -offset, count, error, plain)
             if greatest_value <= -INFEASIBLE:
                 return False
-            high = min(high, greatest_value + error)
+            high = min(high, min(greatest_value, best) + error)
             if low > high:
                 return False
             _tighten(layers, units, unit, low, high)
         if ranged:
-            values_of_layer(layers, units, values, layer)
+            values_of_layer(layers, units, layer)
     return True

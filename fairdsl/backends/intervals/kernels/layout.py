@@ -129,6 +129,7 @@ class Units(NamedTuple):
     """Phase and pre-activation bounds of every hidden unit, and the relaxation gap it adds to the rows.
 
     Open units lie between the lines ``below_slope * z + below_offset`` and ``above_slope * z + above_offset``.
+    Where relaxations add up (ranges.py), a unit's value lies within ``radius`` of ``middle``.
     """
 
     phase: NDArray[np.int8]
@@ -139,6 +140,8 @@ class Units(NamedTuple):
     below_offset: Floats
     above_slope: Floats
     above_offset: Floats
+    middle: Floats
+    radius: Floats
 
 
 class Forms(NamedTuple):

@@ -54,7 +54,6 @@ def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
         work.box,
         work.halves,
         work.scratch.back,
-        work.scratch.hidden,
         work.scratch.trial,
         frontier,
         side,
@@ -121,8 +120,12 @@ def _ends(net: Net, work: Work, r: int, frontier: int, side: int, count: int, in
     trial = work.scratch.trial
     error = layers.error[last]
     back = work.scratch.back
-    first = row_bound(layers, work.units, work.forms, back, row.lower, last, r, frontier, side, True, True, count)
-    second = row_bound(layers, work.units, work.forms, back, row.upper, last, r, frontier, side, False, True, count)
+    first, low_between = row_bound(
+        layers, work.units, work.forms, back, row.lower, last, r, frontier, side, True, True, count
+    )
+    second, high_between = row_bound(
+        layers, work.units, work.forms, back, row.upper, last, r, frontier, side, False, True, count
+    )
     for i in range(count):
         trial[i] = row.lower[i]
     low = least_within(work.box, work.halves, in_force, trial, first, count, error, net.plain)
@@ -134,9 +137,9 @@ def _ends(net: Net, work: Work, r: int, frontier: int, side: int, count: int, in
     if low >= INFEASIBLE or high <= -INFEASIBLE:
         return 1.0, 0.0
     if adds_up(layers, frontier):
-        least_value, greatest_value = interval_of_row(layers, work.scratch.hidden, last, r)
-        low = max(low, least_value)
-        high = min(high, greatest_value)
+        least_value, greatest_value = interval_of_row(layers, work.units, last, r)
+        low = max(low, least_value, low_between)
+        high = min(high, greatest_value, high_between)
     return low - error + layers.margin[r, 0], high + error + layers.margin[r, 1]
 
 

@@ -171,7 +171,7 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
     entries = cells + int(shape.sizes[shape.kinds == TABLE].max(initial=0)) + 8
     return Work(
         box=Box(np.zeros(coordinates), np.ones(coordinates), np.full(coordinates, -1, dtype=np.int64)),
-        units=Units(np.zeros(units, dtype=np.int8), *(np.zeros(units) for _ in range(7))),
+        units=Units(np.zeros(units, dtype=np.int8), *(np.zeros(units) for _ in range(9))),
         forms=Forms(np.zeros((2, widest, coordinates)), np.zeros((2, widest)), np.zeros((2, widest))),
         halves=Halves(np.zeros((units + 1, coordinates)), np.zeros(units + 1)),
         scratch=Scratch(
