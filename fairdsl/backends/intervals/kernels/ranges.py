@@ -5,8 +5,6 @@ They have no lines whose gaps add up, so in deep networks they soon are narrower
 
 from __future__ import annotations
 
-from math import inf
-
 from fairdsl.backends.intervals.kernels.extremes import greatest, least
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -93,12 +91,14 @@ def interval_of_row(layers: Layers, units: Units, layer: int, r: int) -> tuple[f
 
 
 @part
-def range_of_unit(layers: Layers, units: Units, layer: int, r: int, ranged: bool) -> tuple[float, float]:
-    """The same of a hidden unit, outward, which is noted; anything unless there are such values."""
+def range_of_unit(
+    layers: Layers, units: Units, layer: int, r: int, ranged: bool, low: float, high: float
+) -> tuple[float, float]:
+    """The same of a hidden unit, outward and within what is known, which is noted; nothing new without such values."""
     if not ranged:
-        return -inf, inf
+        return low, high
     unit = layers.unit[layer - 1] + r
-    low, high = interval_of_row(layers, units, layer, r)
-    units.below[unit] = low - layers.error[layer]
-    units.above[unit] = high + layers.error[layer]
+    least_value, greatest_value = interval_of_row(layers, units, layer, r)
+    units.below[unit] = max(low, least_value - layers.error[layer])
+    units.above[unit] = min(high, greatest_value + layers.error[layer])
     return units.below[unit], units.above[unit]
