@@ -34,6 +34,7 @@ __all__ = [
     "measure_spans",
     "relax",
     "row_bound",
+    "row_least",
     "slopes_of_row",
 ]
 
@@ -51,6 +52,11 @@ def row_bound(layers, units, forms, back, target, layer, r, frontier, side, lowe
 @exact
 def relax(net, work, frontier, side, count, in_force, steps) -> Any:  # type: ignore[no-untyped-def]
     return bounds.relax(net, work, frontier, side, count, in_force, steps)
+
+
+@exact
+def row_least(net, work, layer, r, frontier, side, lower, record, count, in_force, steps) -> Any:  # type: ignore[no-untyped-def]
+    return rows.row_least(net, work, layer, r, frontier, side, lower, record, count, in_force, steps)
 
 
 @exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,11 @@ from tests.intervals.called_parts import (
     measure_spans,
     relax,
     row_bound,
+    row_least,
     slopes_of_row,
 )
 from tests.intervals.kernel_tasks import (
+    network,
     on_path,
     path_points,
     pre_activations,
@@ -177,6 +180,38 @@ def test_rows_and_units_are_enclosed(seed: int, curved: bool, steps: int) -> Non
             gap = (node.layers[-1][:, r] - node.inputs @ form - offset) * (1 if lower else -1)
             assert (gap >= -error - 1e-12).all()
             assert ((node.layers[-1][:, r] - between) * (1 if lower else -1) >= -error - 1e-12).all()
+
+
+@some
+@given(seeds, st.floats(0.1, 1.0))
+def test_steps_keep_bounds_of_deep_rows(seed: int, part: float) -> None:
+    """Against 10,000 points of a box of a network in which relaxations add up."""
+    rng = np.random.default_rng(seed)
+    widths = [5, 7, 6, 6, 5, 1]
+    layers = [(rng.normal(size=(b, a)) / np.sqrt(a), rng.normal(size=b)) for a, b in pairwise(widths)]
+    task = network([LATTICE] * 5, [9] * 5, layers, [(np.zeros(7), [rng.normal(size=(1, 7))])], exact=False)
+    net, tree = net_of(task), Refinement.start(task)._tree
+    tree.low[0] = rng.integers(0, 5, 5)
+    tree.high[0] = np.minimum(tree.low[0] + np.ceil(4 * part), 8)
+    positions = rng.integers(tree.low[0], tree.high[0] + 1, size=(10_000, 5))
+    weights = path_points(task, 0, rng, 10_000)[rng.integers(10_000, size=10_000)]
+    layers_of = pre_activations(task, shared_part(task, positions.astype(float)) + on_path(task, 0, weights))
+    rows = layers_of[-1][:, 0]
+    known: list[tuple[Any, Any]] = []
+    for steps in (0, 3):
+        work = work_for(net, _CELLS, 4)
+        load_slot(net, work, tree, 0)
+        node = Node(task, net, work, 6, positions, rows, layers_of, rows)
+        found = bounded(node, steps)
+        assert found is not None
+        frontier, side = found
+        bounds = [row_least(net, work, 5, 0, frontier, side, lower, False, 6, 0, steps) for lower in (True, False)]
+        assert bounds[0] - net.layers.error[5] <= rows.min()
+        assert rows.max() <= -bounds[1] + net.layers.error[5]
+        above = slice(net.layers.unit[frontier], net.layers.unit[4])
+        known.append((work.units.below[above].copy(), work.units.above[above].copy()))
+    assert (known[1][0] >= known[0][0]).all(), "what is known of units is kept"
+    assert (known[1][1] <= known[0][1]).all()
 
 
 @some
