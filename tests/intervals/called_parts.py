@@ -9,6 +9,7 @@ from fairdsl.backends.intervals.kernels import (
     extremes,
     fibres,
     node,
+    rows,
     slots,
     units,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "measure_spans",
     "relax",
     "row_bound",
+    "row_least",
     "slopes_of_row",
 ]
 
@@ -44,12 +46,17 @@ def compose(layers, paths, units, forms, box, halves, trial, comparison, count, 
 
 @exact
 def row_bound(layers, units, forms, back, target, layer, r, frontier, side, lower, record, count) -> Any:  # type: ignore[no-untyped-def]
-    return bounds.row_bound(layers, units, forms, back, target, layer, r, frontier, side, lower, record, count)
+    return rows.row_bound(layers, units, forms, back, target, layer, r, frontier, side, lower, record, count)
 
 
 @exact
-def relax(layers, units, forms, box, halves, back, values, trial, frontier, side, count, in_force, plain) -> Any:  # type: ignore[no-untyped-def]
-    return bounds.relax(layers, units, forms, box, halves, back, values, trial, frontier, side, count, in_force, plain)
+def relax(net, work, frontier, side, count, in_force, steps) -> Any:  # type: ignore[no-untyped-def]
+    return bounds.relax(net, work, frontier, side, count, in_force, steps)
+
+
+@exact
+def row_least(net, work, layer, r, frontier, side, lower, record, count, in_force, steps) -> Any:  # type: ignore[no-untyped-def]
+    return rows.row_least(net, work, layer, r, frontier, side, lower, record, count, in_force, steps)
 
 
 @exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,11 @@ from tests.intervals.called_parts import (
     measure_spans,
     relax,
     row_bound,
+    row_least,
     slopes_of_row,
 )
 from tests.intervals.kernel_tasks import (
+    network,
     on_path,
     path_points,
     pre_activations,
@@ -111,7 +114,7 @@ def coordinates(task: Task, positions: Any) -> Any:
     return np.concatenate(parts, axis=1).astype(float)
 
 
-def bounded(node: Node) -> tuple[int, int] | None:
+def bounded(node: Node, steps: int = 0) -> tuple[int, int] | None:
     """Frontier and side once all bounds are there; None where the kernels find the region empty."""
     net, work = node.net, node.work
     scratch = work.scratch
@@ -127,30 +130,18 @@ def bounded(node: Node) -> tuple[int, int] | None:
         node.count,
         net.plain,
     )
-    if frontier == 0 or not relax(
-        net.layers,
-        work.units,
-        work.forms,
-        work.box,
-        work.halves,
-        scratch.back,
-        scratch.hidden,
-        scratch.trial,
-        frontier,
-        side,
-        node.count,
-        in_force,
-        net.plain,
-    ):
+    if frontier == 0 or not relax(net, work, frontier, side, node.count, in_force, 0):
+        return None
+    if steps and not relax(net, work, frontier, side, node.count, in_force, steps):
         return None
     return frontier, side
 
 
 @some
-@given(seeds, st.booleans())
-def test_rows_and_units_are_enclosed(seed: int, curved: bool) -> None:
+@given(seeds, st.booleans(), st.sampled_from([0, 1, 4]))
+def test_rows_and_units_are_enclosed(seed: int, curved: bool, steps: int) -> None:
     node = node_of(seed, curved=curved)
-    found = bounded(node)
+    found = bounded(node, steps)
     if found is None:
         assert not len(node.inputs), "a region with points in it is not empty"
         return
@@ -172,7 +163,7 @@ def test_rows_and_units_are_enclosed(seed: int, curved: bool) -> None:
     error = net.layers.error[last]
     for r in range(net.layers.widths[last]):
         for lower in (True, False):
-            offset = row_bound(
+            offset, between, _ = row_bound(
                 net.layers,
                 work.units,
                 work.forms,
@@ -188,6 +179,39 @@ def test_rows_and_units_are_enclosed(seed: int, curved: bool) -> None:
             )
             gap = (node.layers[-1][:, r] - node.inputs @ form - offset) * (1 if lower else -1)
             assert (gap >= -error - 1e-12).all()
+            assert ((node.layers[-1][:, r] - between) * (1 if lower else -1) >= -error - 1e-12).all()
+
+
+@some
+@given(seeds, st.floats(0.1, 1.0))
+def test_steps_keep_bounds_of_deep_rows(seed: int, part: float) -> None:
+    """Against 10,000 points of a box of a network in which relaxations add up."""
+    rng = np.random.default_rng(seed)
+    widths = [5, 7, 6, 6, 5, 1]
+    layers = [(rng.normal(size=(b, a)) / np.sqrt(a), rng.normal(size=b)) for a, b in pairwise(widths)]
+    task = network([LATTICE] * 5, [9] * 5, layers, [(np.zeros(7), [rng.normal(size=(1, 7))])], exact=False)
+    net, tree = net_of(task), Refinement.start(task)._tree
+    tree.low[0] = rng.integers(0, 5, 5)
+    tree.high[0] = np.minimum(tree.low[0] + np.ceil(4 * part), 8)
+    positions = rng.integers(tree.low[0], tree.high[0] + 1, size=(10_000, 5))
+    weights = path_points(task, 0, rng, 10_000)[rng.integers(10_000, size=10_000)]
+    layers_of = pre_activations(task, shared_part(task, positions.astype(float)) + on_path(task, 0, weights))
+    rows = layers_of[-1][:, 0]
+    known: list[tuple[Any, Any]] = []
+    for steps in (0, 3):
+        work = work_for(net, _CELLS, 4)
+        load_slot(net, work, tree, 0)
+        node = Node(task, net, work, 6, positions, rows, layers_of, rows)
+        found = bounded(node, steps)
+        assert found is not None
+        frontier, side = found
+        bounds = [row_least(net, work, 5, 0, frontier, side, lower, False, 6, 0, steps) for lower in (True, False)]
+        assert bounds[0] - net.layers.error[5] <= rows.min()
+        assert rows.max() <= -bounds[1] + net.layers.error[5]
+        above = slice(net.layers.unit[frontier], net.layers.unit[4])
+        known.append((work.units.below[above].copy(), work.units.above[above].copy()))
+    assert (known[1][0] >= known[0][0]).all(), "what is known of units is kept"
+    assert (known[1][1] <= known[0][1]).all()
 
 
 @some

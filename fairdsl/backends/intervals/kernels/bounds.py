@@ -8,6 +8,8 @@ intervals from layer to layer; the better of both counts.
 
 from __future__ import annotations
 
+from math import inf
+
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -16,20 +18,27 @@ from fairdsl.backends.intervals.kernels.layout import (
     ON_BY_SPLIT,
     OPEN,
     Box,
-    FloatRows,
     Floats,
     Forms,
     Halves,
     Layers,
+    Net,
     Paths,
     Units,
+    Work,
 )
-from fairdsl.backends.intervals.kernels.ranges import adds_up, range_of_unit, ranges_at_frontier, values_of_layer
+from fairdsl.backends.intervals.kernels.ranges import (
+    adds_up,
+    range_of_unit,
+    ranges_at_frontier,
+    values_of_layer,
+)
+from fairdsl.backends.intervals.kernels.rows import row_least
 from fairdsl.backends.intervals.kernels.units import line_above, line_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["compose", "relax", "row_bound"]
+__all__ = ["compose", "relax"]
 
 
 @part
@@ -215,138 +224,46 @@ def compose(
 
 
 @part
-def _substitute(
-    layers: Layers, units: Units, back: Floats, top: int, frontier: int, lower: bool, offset: float, record: bool
-) -> float:
-    """Backward substitution of ``back[top]`` (coefficients on layer ``top``'s values) to the frontier.
-
-    Leaves the coefficients on the frontier's pre-activations in ``back[frontier]``; returns the constant.
-    """
-    for layer in range(top, frontier - 1, -1):
-        below = layers.widths[layer - 1]
-        if layer > frontier:
-            for q in range(below):
-                back[layer - 1, q] = 0.0
-        for p in range(layers.widths[layer]):
-            factor = back[layer, p]
-            if factor == 0.0:
-                continue
-            unit = layers.unit[layer - 1] + p
-            phase = units.phase[unit]
-            if phase != OPEN:
-                if phase in (OFF, OFF_BY_SPLIT):
-                    factor *= layers.slope[unit]
-            else:
-                if record:
-                    # What fixing the unit could gain: the lines' distance at zero, weighted.
-                    units.gap[unit] += abs(factor) * abs(units.above_offset[unit])
-                if (factor > 0.0) == lower:
-                    intercept = units.below_offset[unit]
-                    slope = units.below_slope[unit]
-                else:
-                    intercept = units.above_offset[unit]
-                    slope = units.above_slope[unit]
-                offset += factor * intercept
-                factor *= slope
-            back[layer, p] = factor
-            if layer > frontier and factor != 0.0:
-                offset += factor * layers.bias[unit]
-                add_multiple(back[layer - 1], layers.weight[layers.at[layer - 1] + p * below :], factor, below)
-    return offset
-
-
-@part
-def row_bound(
-    layers: Layers,
-    units: Units,
-    forms: Forms,
-    back: Floats,
-    target: Floats,
-    layer: int,
-    r: int,
-    frontier: int,
-    side: int,
-    lower: bool,
-    record: bool,
-    count: int,
-) -> float:
-    """An affine bound of row r of a layer from the frontier up: coefficients in ``target``, the constant returned."""
-    if layer == frontier:
-        for i in range(count):
-            target[i] = forms.form[side, r, i]
-        return float(forms.offset[side, r])
-    below = layers.widths[layer - 1]
-    row = layers.at[layer - 1] + r * below
-    for q in range(below):
-        back[layer - 1, q] = layers.weight[row + q]
-    bias = layers.bias[layers.unit[layer - 1] + r]
-    offset = _substitute(layers, units, back, layer - 1, frontier, lower, bias, record)
-    for i in range(count):
-        target[i] = 0.0
-    for p in range(layers.widths[frontier]):
-        factor = back[frontier, p]
-        if factor != 0.0:
-            offset += factor * forms.offset[side, p]
-            add_multiple(target, forms.form[side, p], factor, count)
-    return offset
-
-
-@part
-def relax(
-    layers: Layers,
-    units: Units,
-    forms: Forms,
-    box: Box,
-    halves: Halves,
-    back: FloatRows,
-    values: FloatRows,
-    trial: Floats,
-    frontier: int,
-    side: int,
-    count: int,
-    in_force: int,
-    plain: bool,
-) -> bool:
+def relax(net: Net, work: Work, frontier: int, side: int, count: int, in_force: int, steps: int) -> bool:
     """Bounds and phases of the hidden layers above the frontier; False: nothing is left of the node.
 
     A unit has the better of two bounds: the range of its sum, if the values of the units below were independent, and
-    that of its affine forms. The first one does not get worse from layer to layer where relaxations add up. Leaves
-    the values of the last hidden layer in ``values``.
+    that of its affine forms, or of forms that end on the way down. The first one does not get worse from layer to
+    layer where relaxations add up. With ``steps`` the bounds that are there are kept and sharpened, by so many steps
+    of each row's slopes.
     """
+    layers, units = net.layers, work.units
     last = len(layers.widths) - 1
     ranged = adds_up(layers, frontier)
-    if ranged:
-        ranges_at_frontier(layers, units, forms, box, frontier, side, count)
-        values_of_layer(layers, units, values, frontier)
+    if ranged and steps == 0:
+        ranges_at_frontier(layers, units, work.forms, work.box, frontier, side, count)
+        values_of_layer(layers, units, frontier)
     for layer in range(frontier + 1, last):
         error = layers.error[layer]
         for r in range(layers.widths[layer]):
             unit = layers.unit[layer - 1] + r
-            low, high = range_of_unit(layers, units, values, layer, r, ranged)
+            known_low, known_high = (units.below[unit], units.above[unit]) if steps else (-inf, inf)
+            low, high = range_of_unit(layers, units, layer, r, ranged, known_low, known_high)
             if units.phase[unit] != OPEN:
                 continue
             if layers.curve[unit] == 0 and (low >= 0.0 or high <= 0.0):
                 units.phase[unit] = ON if low >= 0.0 else OFF
                 continue
-            offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, True, False, count)
-            least_value = least_within(box, halves, in_force, trial, offset, count, error, plain)
-            if least_value >= INFEASIBLE:
+            bound = row_least(net, work, layer, r, frontier, side, True, False, count, in_force, steps)
+            if bound >= INFEASIBLE:
                 return False
-            low = max(low, least_value - error)
+            low = max(low, bound - error)
             if low >= 0.0 and layers.curve[unit] == 0:
                 units.below[unit] = low
                 units.phase[unit] = ON
                 continue
-            offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, False, False, count)
-            for i in range(count):
-                trial[i] = -trial[i]
-            greatest_value = -least_within(box, halves, in_force, trial, -offset, count, error, plain)
-            if greatest_value <= -INFEASIBLE:
+            bound = row_least(net, work, layer, r, frontier, side, False, False, count, in_force, steps)
+            if bound >= INFEASIBLE:
                 return False
-            high = min(high, greatest_value + error)
+            high = min(high, error - bound)
             if low > high:
                 return False
             _tighten(layers, units, unit, low, high)
         if ranged:
-            values_of_layer(layers, units, values, layer)
+            values_of_layer(layers, units, layer)
     return True

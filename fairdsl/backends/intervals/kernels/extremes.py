@@ -10,7 +10,7 @@ from __future__ import annotations
 from fairdsl.backends.intervals.kernels.layout import Box, Floats, Halves
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["INFEASIBLE", "greatest", "least", "least_within"]
+__all__ = ["INFEASIBLE", "greatest", "least", "least_within", "minimiser"]
 
 #: What :func:`least_within` returns where no point satisfies the half-spaces.
 INFEASIBLE = 1e300
@@ -53,6 +53,29 @@ def greatest(box: Box, form: Floats, start: int, stop: int) -> float:
         if box.high[i] > 0.0 and form[i] > best:
             best = form[i]
     return value + best
+
+
+@part
+def minimiser(box: Box, form: Floats, point: Floats, count: int) -> None:
+    """A point of the box where ``form @ x`` is least."""
+    group = -1
+    best = 0.0
+    chosen = -1
+    for i in range(count):
+        if box.group[i] < 0:
+            point[i] = box.low[i] if form[i] > 0.0 else box.high[i]
+            continue
+        point[i] = 0.0
+        if box.group[i] != group:
+            group = box.group[i]
+            best = 0.0 if group % 2 == 1 else INFEASIBLE
+            chosen = -1
+        if box.high[i] > 0.0 and form[i] < best:
+            best = form[i]
+            if chosen >= 0:
+                point[chosen] = 0.0
+            chosen = i
+            point[i] = 1.0
 
 
 @part

@@ -129,6 +129,8 @@ class Units(NamedTuple):
     """Phase and pre-activation bounds of every hidden unit, and the relaxation gap it adds to the rows.
 
     Open units lie between the lines ``below_slope * z + below_offset`` and ``above_slope * z + above_offset``.
+    Where relaxations add up (ranges.py), a unit's value lies within ``radius`` of ``middle``. ``pull`` is what the row
+    that was bounded last multiplies its value with.
     """
 
     phase: NDArray[np.int8]
@@ -139,6 +141,9 @@ class Units(NamedTuple):
     below_offset: Floats
     above_slope: Floats
     above_offset: Floats
+    middle: Floats
+    radius: Floats
+    pull: Floats
 
 
 class Forms(NamedTuple):
@@ -157,9 +162,10 @@ class Halves(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Vectors that kernels overwrite: named after what they hold; ``trial`` is a form on trial."""
+    """Vectors that kernels overwrite, named after what they hold; ``trial`` is a form on trial, least at ``point``."""
 
     trial: Floats
+    point: Floats
     back: FloatRows  # [layers + 1, widest] coefficients on their way down
     influence: FloatRows  # [2, widest]
     hidden: FloatRows  # [2, widest]

@@ -171,11 +171,12 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
     entries = cells + int(shape.sizes[shape.kinds == TABLE].max(initial=0)) + 8
     return Work(
         box=Box(np.zeros(coordinates), np.ones(coordinates), np.full(coordinates, -1, dtype=np.int64)),
-        units=Units(np.zeros(units, dtype=np.int8), *(np.zeros(units) for _ in range(7))),
+        units=Units(np.zeros(units, dtype=np.int8), *(np.zeros(units) for _ in range(10))),
         forms=Forms(np.zeros((2, widest, coordinates)), np.zeros((2, widest)), np.zeros((2, widest))),
         halves=Halves(np.zeros((units + 1, coordinates)), np.zeros(units + 1)),
         scratch=Scratch(
             trial=np.zeros(coordinates),
+            point=np.zeros(coordinates),
             back=np.zeros((len(layers.widths), widest)),
             influence=np.zeros((2, widest)),
             hidden=np.zeros((2, widest)),
@@ -199,5 +200,5 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
             total=np.zeros(2 * regions + 2),
             split=np.zeros(2 * regions + 2, dtype=np.int64),
         ),
-        result=np.zeros(8),
+        result=np.zeros(9),
     )

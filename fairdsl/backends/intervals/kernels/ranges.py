@@ -5,8 +5,6 @@ They have no lines whose gaps add up, so in deep networks they soon are narrower
 
 from __future__ import annotations
 
-from math import inf
-
 from fairdsl.backends.intervals.kernels.extremes import greatest, least
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -14,14 +12,14 @@ from fairdsl.backends.intervals.kernels.layout import (
     ON,
     OPEN,
     Box,
-    FloatRows,
+    Floats,
     Forms,
     Layers,
     Units,
 )
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["adds_up", "interval_of_row", "range_of_unit", "ranges_at_frontier", "values_of_layer"]
+__all__ = ["adds_up", "interval_of_row", "range_of_unit", "ranges_at_frontier", "values_of_layer", "within_ranges"]
 
 
 @part
@@ -45,7 +43,7 @@ def ranges_at_frontier(
 
 
 @part
-def values_of_layer(layers: Layers, units: Units, values: FloatRows, layer: int) -> None:
+def values_of_layer(layers: Layers, units: Units, layer: int) -> None:
     """Middle and radius of the values of a layer's units, from the bounds of their pre-activations."""
     for p in range(layers.widths[layer]):
         unit = layers.unit[layer - 1] + p
@@ -67,33 +65,40 @@ def values_of_layer(layers: Layers, units: Units, values: FloatRows, layer: int)
             else:
                 low = max(low, 0.0)
                 high = max(high, 0.0)
-        values[0, p] = 0.5 * low + 0.5 * high
-        values[1, p] = 0.5 * high - 0.5 * low
+        units.middle[unit] = 0.5 * low + 0.5 * high
+        units.radius[unit] = 0.5 * high - 0.5 * low
 
 
 @part
-def interval_of_row(layers: Layers, values: FloatRows, layer: int, r: int) -> tuple[float, float]:
+def within_ranges(units: Units, coefficients: Floats, first: int, count: int) -> tuple[float, float]:
+    """Middle and radius of a sum over the values of a layer, whose first unit is ``first``, as if independent."""
+    middle = 0.0
+    radius = 0.0
+    for q in range(count):
+        middle += coefficients[q] * units.middle[first + q]
+        radius += abs(coefficients[q]) * units.radius[first + q]
+    return middle, radius
+
+
+@part
+def interval_of_row(layers: Layers, units: Units, layer: int, r: int) -> tuple[float, float]:
     """The range of row r of a layer, whose units below it have these values, without the rounding error."""
     below = layers.widths[layer - 1]
-    row = layers.at[layer - 1] + r * below
-    middle = layers.bias[layers.unit[layer - 1] + r]
-    radius = 0.0
-    for q in range(below):
-        weight = layers.weight[row + q]
-        middle += weight * values[0, q]
-        radius += abs(weight) * values[1, q]
+    row = layers.weight[layers.at[layer - 1] + r * below :]
+    middle, radius = within_ranges(units, row, layers.unit[layer - 2], below)
+    middle += layers.bias[layers.unit[layer - 1] + r]
     return middle - radius, middle + radius
 
 
 @part
 def range_of_unit(
-    layers: Layers, units: Units, values: FloatRows, layer: int, r: int, ranged: bool
+    layers: Layers, units: Units, layer: int, r: int, ranged: bool, low: float, high: float
 ) -> tuple[float, float]:
-    """The same of a hidden unit, outward, which is noted; anything unless there are such values."""
+    """The same of a hidden unit, outward and within what is known, which is noted; nothing new without such values."""
     if not ranged:
-        return -inf, inf
+        return low, high
     unit = layers.unit[layer - 1] + r
-    low, high = interval_of_row(layers, values, layer, r)
-    units.below[unit] = low - layers.error[layer]
-    units.above[unit] = high + layers.error[layer]
+    least_value, greatest_value = interval_of_row(layers, units, layer, r)
+    units.below[unit] = max(low, least_value - layers.error[layer])
+    units.above[unit] = min(high, greatest_value + layers.error[layer])
     return units.below[unit], units.above[unit]

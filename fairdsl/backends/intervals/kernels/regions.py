@@ -10,7 +10,15 @@ whole box).
 from __future__ import annotations
 
 from fairdsl.backends.intervals.kernels.layout import OFF_BY_SPLIT, ON_BY_SPLIT, OPEN, Layers, Net, Regions, Units, Work
-from fairdsl.backends.intervals.kernels.node import FALSIFIED, FRONTIER, IN_FORCE, VIOLATING, VIOLATING32, analyse
+from fairdsl.backends.intervals.kernels.node import (
+    ANALYSES,
+    FALSIFIED,
+    FRONTIER,
+    IN_FORCE,
+    VIOLATING,
+    VIOLATING32,
+    analyse,
+)
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
 
@@ -82,6 +90,7 @@ def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: i
     whole = len(regions.share) - 1
     copy_into(regions.phase[whole], regions.phase[0])
     count = 1
+    analyses = 0
     while count + 1 < 2 * limit:
         chosen = _heaviest(regions, count)
         if chosen < 0:
@@ -93,10 +102,11 @@ def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: i
             copy_into(work.units.phase, regions.phase[chosen])
             work.units.phase[unit] = phase
             analyse(net, work, comparison, cells)
+            analyses += int(work.result[ANALYSES])
             _note(net, work, count)
             count += 1
     work.result[VIOLATING] = _total(regions, regions.share, count)
     work.result[VIOLATING32] = max(work.result[VIOLATING], _total(regions, regions.share32, count))
     work.result[FALSIFIED] = falsified
     copy_into(work.units.phase, regions.phase[whole])
-    return count - 1
+    return analyses

@@ -8,7 +8,7 @@ both are kept. Only open nodes and those with surely unfair units keep their box
 from __future__ import annotations
 
 from fairdsl.backends.intervals.kernels.layout import Net, Work
-from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32, analyse
+from fairdsl.backends.intervals.kernels.node import ANALYSES, FALSIFIED, VIOLATING, VIOLATING32, analyse
 from fairdsl.backends.intervals.kernels.regions import cut_into_regions
 from fairdsl.backends.intervals.kernels.slots import (
     EVALUATED,
@@ -84,7 +84,7 @@ def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, 
     comparison = tree.comparison[slot]
     load_slot(net, work, tree, slot)
     analyse(net, work, comparison, cells)
-    tree.counts[EVALUATED] += 1
+    tree.counts[EVALUATED] += int(work.result[ANALYSES])
     code = NOTHING
     if work.result[VIOLATING] > 0.0 or work.result[VIOLATING32] > 0.0:
         if not net.relaxed and units_of(net, tree, slot, small) <= small:
