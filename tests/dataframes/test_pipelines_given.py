@@ -260,7 +260,8 @@ def test_codes_that_lightgbm_takes_for_categories() -> None:
 
 def test_what_a_file_would_not_say_is_refused_with_what_to_do() -> None:
     from sklearn.ensemble import StackingClassifier
-    from sklearn.impute import SimpleImputer
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401  # it opens the next import
+    from sklearn.impute import IterativeImputer, SimpleImputer
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import FixedThresholdClassifier
     from sklearn.pipeline import make_pipeline
@@ -281,6 +282,7 @@ def test_what_a_file_would_not_say_is_refused_with_what_to_do() -> None:
         (of(QuantileTransformer(n_quantiles=9, output_distribution="normal")), "normal numbers", "uniform"),
         (of(FunctionTransformer(lambda x: x / 2)), "function of its own", "np.log1p"),
         (of(SplineTransformer()), "does not write `SplineTransformer`", "None"),
+        (of(IterativeImputer()), "does not write `IterativeImputer`", "None"),
         (of(model=curved), "decision function of `SVC`", "CalibratedClassifierCV"),
         (of(model=labels), "given labels by `LinearSVC`", "stack_method='auto'"),
     ):
