@@ -30,10 +30,10 @@ __all__ = ["refine"]
 _HEAP, _FREE, _USED, _LOOKED, _RANGES, _MOMENTS, _PAIRWISE = 0, 1, 2, 3, 4, 5, 6
 _EFFECTS, _FOR_EFFECTS, _BY_RANGES, _FOR_RANGES = 0, 1, 2, 3
 #: Effects of pairs are worked out of boxes that leave this share of everything open, or where ranges close little: what
-#: is open goes down with less than this power of the number of boxes. And while they close at least a quarter of what
-#: ranges close in the same time, and of every so-manieth box, to see that. So many steps count as one node, and a word
-#: of ranges as so many; what they close is averaged over about so many boxes.
-_LIGHT, _LITTLE, _QUARTER, _TRIED, _STEPS, _WORD = 2.0**-16, 0.2, 4.0, 32, 16, 7
+#: is open goes down with less than this power of the number of boxes. And while they close at least half of what ranges
+#: close in the same time or, to see that, took no more than this part of the time. So many steps count as one node, and
+#: a word of ranges as so many; what they close is averaged over about so many boxes.
+_LIGHT, _LITTLE, _WORTH, _TRIED, _STEPS, _WORD = 2.0**-16, 0.2, 2.0, 0.02, 16, 7
 _SLOWLY, _MORE_SLOWLY = 1.0 / 32, 1.0 / 256
 #: Exact moments, which take some hundred times as long, are worked out where effects of pairs leave so much of the
 #: variance unexplained, while they took no more of the time so far than this.
@@ -50,8 +50,9 @@ def worth_effects(trees: Trees, boxes: Boxes, box: int) -> bool:
     slow = boxes.counts[_LOOKED] * pace[_BY_RANGES] < _LITTLE * pace[WAITING]
     if trees.margins[3] < 0.0 or not (heavy or slow):
         return False
-    ahead = _QUARTER * pace[_EFFECTS] * pace[_FOR_RANGES] >= pace[_BY_RANGES] * pace[_FOR_EFFECTS]
-    return bool(ahead or boxes.counts[_LOOKED] % _TRIED == 0)
+    ahead = _WORTH * pace[_EFFECTS] * pace[_FOR_RANGES] >= pace[_BY_RANGES] * pace[_FOR_EFFECTS]
+    seldom = boxes.counts[_PAIRWISE] <= _TRIED * _WORD * boxes.counts[_RANGES]
+    return bool(ahead or seldom)
 
 
 @part
