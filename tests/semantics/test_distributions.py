@@ -88,7 +88,7 @@ def test_a_law_may_speak_of_the_label(tmp_path: Path) -> None:
 
 
 def test_a_graph_gives_the_edges_between_columns(tmp_path: Path) -> None:
-    """What runs into a model says what it reads, and is not a law."""
+    """What runs into a model says what it reads, and is not a distribution."""
     made = distribution('  learn causes\n  from "people.csv"', tmp_path)
     assert (made.kind, made.graph) == ("fitted", "causes")
     assert [(edge.parent, edge.child) for edge in made.edges] == [(0, 1), (0, 4), (1, 4), (4, 5)]
