@@ -149,19 +149,23 @@ class _Made:
 
 
 def _of_pairs(problem: Problem, deadline: Deadline, *, deployed: bool = False) -> _Made:
-    """``deployed``: the file's own arithmetic is tried first, in half of the time."""
+    """``deployed``: the file's own arithmetic is tried first; where it rounds, in half of the time, and no share."""
     if problem.model.deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
     path = problem.model.deployed.path
     content = content_of(path)
     asked = question_of(problem, Graph(content))
-    if deployed and asked["asks"] == "holds":
+    if deployed:
+        both = {**asked, "arithmetic": "float32"}
         with suppress(RejectedError, Unproved):
             margin = checker_of(relaxed_or_not({**asked, "claims": _claims()}), Graph(content)).rounding()
-            half = deadline.later(-deadline.remaining / 2)
-            made, totals = _grown({**asked, "arithmetic": "float32"}, path, content, half, margin)
-            if totals.holds:
-                return made
+            if not margin:
+                return _grown(both, path, content, deadline)[0]
+            if asked["asks"] == "holds":
+                half = deadline.later(-deadline.remaining / 2)
+                made, totals = _grown(both, path, content, half, margin)
+                if totals.holds:
+                    return made
     return _grown(asked, path, content, deadline)[0]
 
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.verdict import Judgement, judge, share_value
+from fairdsl.verdict import Arithmetic, Judgement, judge, share_value
 
 if TYPE_CHECKING:
-    from fairdsl.report.model import PropertyReport
+    from fairdsl.report.model import DemandReport, PropertyReport
 
 __all__ = ["CHECKER", "Believed", "ProofFile", "QueryFile", "unproved"]
 
@@ -97,11 +97,17 @@ class Believed:
 
 
 def unproved(properties: Iterable[PropertyReport]) -> list[str]:
-    """The demands that hold, or that were measured, without a checked proof that shows as much."""
-    return [
-        f"{item.name}, {demand.text}"
-        for item in properties
-        for demand in item.demands
-        if demand.judgement in (Judgement.HOLDS, Judgement.MEASURED)
-        and (demand.proof is None or not demand.proof.shows(demand.quantity, demand.threshold))
-    ]
+    """The demands that hold, or that were measured, of which no checked proof shows as much, and what is missing."""
+    found = ((item.name, demand.text, _missing(demand)) for item in properties for demand in item.demands)
+    return [f"{name}, {text}: {missing}" for name, text, missing in found if missing]
+
+
+def _missing(demand: DemandReport) -> str:
+    """What proofs leave open of a verdict; nothing where one shows all of it, and where there is nothing to show."""
+    if demand.judgement not in (Judgement.HOLDS, Judgement.MEASURED):
+        return ""
+    if demand.proof is None or not demand.proof.shows(demand.quantity, demand.threshold):
+        return "no checked proof shows it"
+    if demand.arithmetic is Arithmetic.DEPLOYED and demand.proof.margin is None:
+        return "the verdict is about the deployed file's arithmetic too, and its proof about exact arithmetic alone"
+    return ""

@@ -201,3 +201,39 @@ def test_what_holds_of_the_file_is_proved_of_the_file(tmp_path: Path) -> None:
     )
     assert in_real[0].proof is not None
     assert in_real[0].proof.margin is None
+
+
+def test_a_proof_in_exact_arithmetic_is_not_enough_where_the_verdict_is_about_the_file(tmp_path: Path) -> None:
+    """At 60 the score is the threshold: onnxruntime decides as exact arithmetic does, which no margin shows."""
+    from click.testing import CliRunner
+
+    nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["y"], transB=1)]
+    onnx.save(chain_file(nodes, {"w": [[1.0, 0.0]], "b": [-60.0]}), tmp_path / "m.onnx")
+    (tmp_path / "p.fair").write_text(SPEC)
+    report = tmp_path / "report.json"
+    given = ["check", str(tmp_path / "p.fair"), "--proof", str(tmp_path / "proofs"), "--report", str(report)]
+    assert CliRunner().invoke(cli, given).exit_code == 0
+    done = CliRunner().invoke(cli, [*given, "--require-proof"])
+    assert done.exit_code == 3, done.output
+    assert "calm, require same decision: the verdict is about the deployed file's arithmetic too" in done.stderr
+    assert check(tmp_path / "proofs" / "calm.proof", tmp_path / "m.onnx").follows
+    assert CliRunner().invoke(cli, ["compare", str(report), str(report), "--require-proof"]).exit_code == 3
+
+
+def test_a_share_is_proved_of_the_file_where_nothing_is_rounded(tmp_path: Path) -> None:
+    for share, margin in ((0.25, 0), (0.3, None)):
+        node = regressor([Branch("BRANCH_LEQ", 1, 0.5, Leaf(((0, 0.75),)), Leaf(((0, share),)))] * 3)
+        onnx.save(tree_file([node], outputs=["y"], width=2), tmp_path / "m.onnx")
+        (tmp_path / "p.fair").write_text(SPEC.replace("require same decision", "measure fair_share"))
+        (found,) = prove_spec(
+            str(tmp_path / "p.fair"),
+            str(tmp_path),
+            models={},
+            data={},
+            seconds=5,
+            observer=Silent(),
+            deployed=[("calm", "measure fair_share")],
+        )
+        assert found.proof is not None
+        assert found.proof.verified
+        assert (found.proof.certified, found.proof.margin) == (1, margin)

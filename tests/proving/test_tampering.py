@@ -184,14 +184,15 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
 def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path) -> None:
     owner, name, wrong = FAULTS[fault]
     rejected = False
-    for seed in (7, 3, 4, 2, *range(20, 60)):
+    # The first decides in some units alike just of those who differ in both sex and race.
+    for seed in (114, 7, 3, 4, 2, *range(20, 60)):
         folder = tmp_path / str(seed)
         folder.mkdir()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(owner, name, wrong)
             # Where floats say what to claim, no fault of the checker's functions makes them claim more.
             patch.setattr("fairdsl.proving.run.many_passes", lambda checker: False)
-            found = prove(folder, seed, seconds=2)
+            found = prove(folder, seed, seconds=8)
         for each in found:
             if each.proof is not None:
                 truth = brute(folder / "m.onnx", each.property)
