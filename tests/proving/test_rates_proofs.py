@@ -442,7 +442,7 @@ def test_the_examples_rates_are_proved(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_a_proof_of_a_metric_can_be_demanded(tmp_path: Path) -> None:
-    words, decide = model_file(random.Random(2), tmp_path)
+    words, decide = model_file(random.Random(0), tmp_path)  # JSON, which has no float32
     spec, report = tmp_path / "p.fair", tmp_path / "report.json"
     known = by_definition("parity", lambda one: decide(one[:3]))
     assert known is not None
@@ -458,3 +458,14 @@ def test_a_proof_of_a_metric_can_be_demanded(tmp_path: Path) -> None:
     text = SPEC.replace("measure parity_gap", "measure influence of age on parity_gap")
     spec.write_text(text.format(**words, favourable="yes"))
     assert CliRunner().invoke(cli, given_).exit_code == 3
+
+
+def test_what_is_said_of_the_file_is_not_shown_by_a_rate_in_exact_arithmetic(tmp_path: Path) -> None:
+    words, _ = model_file(random.Random(2), tmp_path)  # trees that round nothing: the verdict is about both
+    spec = tmp_path / "p.fair"
+    text = SPEC.replace("measure parity_gap", "require parity_gap <= 99%")
+    spec.write_text(text.format(**words, favourable="yes"))
+    given_ = ["check", str(spec), "--property", "parity", "--proof", str(tmp_path / "proofs"), "--require-proof"]
+    done = CliRunner().invoke(cli, given_)
+    assert done.exit_code == 3, done.output
+    assert "parity, require parity_gap <= 99%: the verdict is about the deployed file's arithmetic too" in done.stderr
