@@ -194,7 +194,7 @@ class Pass:
     def side(self) -> int:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
         low, high = self.bounds[-1]
-        return side_of(low[0] - self._net.margin, high[0] + self._net.margin, zero_is_low=self._net.zero_is_low)
+        return side_of(low[0], high[0], self._net.margin, zero_is_low=self._net.zero_is_low)
 
     @property
     def same(self) -> bool:

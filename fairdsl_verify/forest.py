@@ -173,8 +173,7 @@ class Forest:
                 for place, at in zip(self.question.differ, self.question.assignments[number], strict=True):
                     tree = tree.within(place, at, at)
                 under, over = under + tree.low, over + tree.high
-            ends = low + under - self.margin, high + over + self.margin
-            found.append(side_of(*ends, zero_is_low=self.zero_is_low))
+            found.append(side_of(low + under, high + over, self.margin, zero_is_low=self.zero_is_low))
         side = found[0] if len(set(found)) == 1 else MAYBE
         return Sum(side, side != MAYBE or not (moved or self.margin))
 

@@ -26,8 +26,8 @@ class Parts:
     def __init__(self, data: Any, lines: list[str], content: bytes) -> None:
         self._checker, self._lines = checker_of(question_of(data), Graph(content)), lines
         self.somebody = self._checker.compares(self._checker.question.compared)
-        _, self._parents = cover(self._checker, lines)
-        leaves = [number for number, line in enumerate(lines) if line[:1] != "S"]
+        masses, self._parents = cover(self._checker, lines)
+        leaves = list(masses)
         self._leaves = [leaves[at : at + LEAVES] for at in range(0, len(leaves), LEAVES)]
         self.count = len(self._leaves)
         self.digest = sha256(json.dumps([data, lines]).encode()).hexdigest()

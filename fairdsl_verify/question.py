@@ -198,16 +198,16 @@ def places_of(names: Any, attributes: Sequence[Attribute]) -> list[int]:
     return places
 
 
-def side_of(low: int, high: int, *, zero_is_low: bool) -> int:
-    """Of scores less their threshold in [low, high] YES: all are above; NO: none is; else MAYBE."""
-    if low > 0 or (low == 0 and not zero_is_low):
+def side_of(low: int, high: int, margin: int, *, zero_is_low: bool) -> int:
+    """Of scores less their threshold in [low, high], each off by up to the margin: all are above, none is, or MAYBE."""
+    if low > margin or (low == margin and not zero_is_low):
         return YES
-    return NO if high < 0 or (high == 0 and zero_is_low) else MAYBE
+    return NO if high < -margin or (high == -margin and zero_is_low) else MAYBE
 
 
 def decided(score: int, margin: int, *, zero_is_low: bool) -> bool:
     """Whether a score less its threshold is above; rejected where it may be off so far that this is not known."""
-    side = side_of(score - margin, score + margin, zero_is_low=zero_is_low)
+    side = side_of(score, score, margin, zero_is_low=zero_is_low)
     if side == MAYBE:
         reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
     return side == YES

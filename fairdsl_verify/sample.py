@@ -12,27 +12,23 @@ from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Box
 from fairdsl_verify.relaxed import checker_of, question_of
-from fairdsl_verify.tree import MOST_WAITING, Checked, Checker, Node, Totals
+from fairdsl_verify.tree import Checked, Checker, Node, Totals, preorder
 
 
-def cover(checker: Checker, lines: list[str]) -> tuple[list[int], list[int]]:
-    """Of each line the mass of what its leaf claims (0 of splits and of leaves that claim nothing), and its parent."""
-    masses: list[int] = []
+def cover(checker: Checker, lines: list[str]) -> tuple[dict[int, int], list[int]]:
+    """Of each leaf, by its line, the mass of what it claims (0 where that is nothing), and of each line its parent."""
+    masses: dict[int, int] = {}
     parents: list[int] = []
     whole: Box = tuple((0, attribute.size - 1) for attribute in checker.question.attributes)
-    waiting = [(whole, -1)]
-    for number, line in enumerate(lines):
-        if not 0 < len(waiting) <= MOST_WAITING:
-            reject("the tree goes on after its last leaf, or is too deep")
-        (box, parent), words = waiting.pop(), line.split(" ")
+
+    def halves(node: tuple[Box, int], words: Sequence[str]) -> list[tuple[Box, int]]:
+        number = len(parents) - 1
+        return [(half, number) for _, half in checker.cut(node[0], words)]
+
+    for number, ((box, parent), words) in enumerate(preorder(lines, (whole, -1), halves)):
         parents.append(parent)
-        if words[0] == "S":
-            waiting += [(half, number) for _, half in reversed(checker.cut(box, words))]
-            masses.append(0)
-        else:
-            masses.append(0 if line == "?" else checker.mass(Node(box, (), None)))
-    if waiting:
-        reject("the tree ends before its leaves cover the domain")
+        if words[0] != "S":
+            masses[number] = 0 if words == ["?"] else checker.mass(Node(box, (), None))
     return masses, parents
 
 
@@ -62,10 +58,10 @@ def sample_of(data: Any, given: Iterator[str], contents: Sequence[bytes], count:
     checker = checker_of(question, Graph(question.file_of(contents)))
     checker.compares(question.compared)
     masses, parents = cover(checker, lines)
-    upto, rng = list(accumulate(masses)), Random(seed)
+    known, upto, rng = list(masses), list(accumulate(masses.values())), Random(seed)
     if not upto[-1]:
         reject("no leaf claims anything")
-    leaves = {bisect(upto, rng.randrange(upto[-1])) for _ in range(count)}
+    leaves = {known[bisect(upto, rng.randrange(upto[-1]))] for _ in range(count)}
     walk(checker, lines, parents, leaves, Totals())
     reached = (
         f"no error among {count} leaves drawn by mass ({len(leaves)} different ones, seed {seed}): "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -283,18 +283,25 @@ class Checker:
 
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
-    totals, waiting = Totals(somebody=checker.compares(checker.question.compared)), [checker.root()]
+    totals = Totals(somebody=checker.compares(checker.question.compared))
+    for node, words in preorder(lines, checker.root(), checker.halves):
+        if words[0] != "S":
+            checker.leaf(node, words, totals)
+    return totals
+
+
+def preorder(lines: Iterable[str], root: Any, halves: Callable[..., Any]) -> Iterator[tuple[Any, list[str]]]:
+    """Each node with the words of its line; rejected unless the lines end with the last leaf."""
+    waiting = [root]
     for line in lines:
         if not 0 < len(waiting) <= MOST_WAITING:
             reject("the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
+        yield node, words
         if words[0] == "S":
-            waiting += reversed(checker.halves(node, words))
-        else:
-            checker.leaf(node, words, totals)
+            waiting += reversed(halves(node, words))
     if waiting:
         reject("the tree ends before its leaves cover the domain")
-    return totals
 
 
 def verdict_of(totals: Totals, *, loose: bool = False) -> str:

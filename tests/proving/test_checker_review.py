@@ -81,6 +81,14 @@ def test_what_is_tried_is_accepted_where_it_is_true(tmp_path: Path) -> None:
     assert tried(tmp_path, LINEAR, question(), "=").follows
 
 
+def test_a_line_that_only_begins_like_a_split_is_no_leaf_that_is_left_out(tmp_path: Path) -> None:
+    """Also where the tree is checked in parts: what nobody looks at would be in no count."""
+    with pytest.raises(RejectedError, match="not a claim"):
+        tried(tmp_path, LINEAR, question(), "S 0 0", "=", "Sx")
+    with pytest.raises(RejectedError, match="not a claim"):
+        check(tmp_path / "p.proof", tmp_path / "m.onnx", kept=tmp_path / "kept")
+
+
 def test_a_bias_that_is_finer_than_what_lies_below_is_not_cut_off(tmp_path: Path) -> None:
     """``1/4 - 1/2 max(sex, 0) > 0`` says no to one and yes to the other; with the bias cut to 0 it says no to both."""
     nodes = [

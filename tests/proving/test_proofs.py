@@ -135,10 +135,10 @@ def test_what_is_wrong_is_found_as_often_as_its_mass_says(
     wanted = Question(json.loads(header))
     checker = tree.Checker(wanted, Graph((folder / "m.onnx").read_bytes()))
     masses, _ = cover(checker, lines)
-    claimed = sum(masses)
+    claimed = sum(masses.values())
     whole = cover(checker, ["=" if line == "?" else line for line in lines])[0]
-    assert sum(whole) == checker.mass(checker.root())
-    at = max((place for place, line in enumerate(lines) if line[0] in "=E"), key=masses.__getitem__)
+    assert sum(whole.values()) == checker.mass(checker.root())
+    at = max((place for place in masses if lines[place] in "=E"), key=masses.__getitem__)
     part, tries, rejected = masses[at] / claimed, 80, 0
     text = "\n".join([header, *lines[:at], "V", *lines[at + 1 :]]) + "\n"
     (tmp_path / "t.proof").write_bytes(gzip.compress(text.encode()))
@@ -209,10 +209,10 @@ def test_it_is_short() -> None:
 
 #: Lines at most, docstrings and comments included.
 MOST = {
-    "networks": 1366,
-    "trees": 1320,
+    "networks": 1373,
+    "trees": 1326,
     "rates": 682,
-    "samples": 160,
+    "samples": 156,
     "relaxed questions": 126,
     "counted boxes": 60,
     "float32": 87,
