@@ -54,7 +54,7 @@ class Formulas:
         ends = [(min(self._tables[number][place]), max(self._tables[number][place])) for place in places]
         low = constant + sum(end[0] for end in ends) + sum(tree.low for tree in trees)
         high = constant + sum(end[1] for end in ends) + sum(tree.high for tree in trees)
-        if (side := side_of(low, high, zero_is_low=not zero)) != MAYBE:
+        if (side := side_of(low, high, 0, zero_is_low=not zero)) != MAYBE:
             return int(side == YES)
         reads = sum(1 << place for place in places)
         for tree in trees:
