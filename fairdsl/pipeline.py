@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairdsl.backends.contract import Budget, Observer, unanswered
+from fairdsl.backends.contract import Budget, Observer, Preparation, unanswered
 from fairdsl.backends.smt.options import Partition
-from fairdsl.clock import Meter, is_out_of_time, meter_in_force, metered, phase, received, winding_down
+from fairdsl.clock import Deadline, Meter, is_out_of_time, meter_in_force, metered, phase, received, winding_down
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Elaboration, Function, elaborate
 from fairdsl.ir.model import Model
@@ -37,7 +37,7 @@ __all__ = ["verify"]
 
 #: Seconds that are not worth another turn. Of an effort every unit is worth one, for turns are free there.
 _LEFT = 0.1
-#: What has to be done once on a machine is waited for before a turn until one part in so many of the time is over.
+#: What has to be done once on a machine is waited for before turns until one part in so many of the time is over.
 _PARTS = 2
 
 
@@ -116,6 +116,12 @@ class _Asked:
     verdict: Verdict | None = None
     seconds: float = 0.0
 
+    @property
+    def preparations(self) -> list[Preparation]:
+        """What its engines have to do once on a machine."""
+        plan = self.shared.plan
+        return preparations(plan, self.shared.problem) if isinstance(plan, Plan) else []
+
     def may_go_on(self, seconds: float) -> bool:
         """Whether so many seconds more may change what is open."""
         return self.work is not None and self.work.may_go_on(seconds)
@@ -130,9 +136,11 @@ def _answer_all(
     """
     asked = [_Asked(each) for each in in_turn(planned)]
     waiting, ended = sum(isinstance(each.shared.plan, Plan) for each in asked), None
-    for plan in (each.shared.plan for each in asked if isinstance(each.shared.plan, Plan)):
-        for preparation in preparations(plan):
+    for each in asked:
+        for preparation in each.preparations:
             preparation.begin(observer)
+    # One moment for all of them: waited for anew by each, what never gets ready would leave hardly any time.
+    waited = budget.share(_PARTS).deadline
     try:
         for each in asked:
             if isinstance(each.shared.plan, Refused):
@@ -140,7 +148,7 @@ def _answer_all(
             elif ended is not None:
                 _not_asked(each, each.shared.plan)
             else:
-                _answer(each, each.shared.plan, budget, waiting, observer)
+                _answer(each, each.shared.plan, budget, waiting, waited, observer)
                 waiting -= 1
                 ended = _ended(each)
             if not each.may_go_on(budget.remaining):
@@ -155,7 +163,7 @@ def _answer_all(
             best = max(able, key=lambda each: each.work.known if each.work is not None else 0.0)
             assert isinstance(best.shared.plan, Plan), "it was asked"
             # Half of the time, so that none of the others waits in vain for one that never ends.
-            _answer(best, best.shared.plan, budget, min(2, len(able)), observer)
+            _answer(best, best.shared.plan, budget, min(2, len(able)), waited, observer)
             ended = _ended(best)
             if budget.remaining == left:  # less than its smallest piece of work is left
                 able.remove(best)
@@ -196,18 +204,19 @@ def _not_asked(each: _Asked, plan: Plan) -> None:
     each.verdict = unanswered(each.shared.problem.quantity, Reason.INTERRUPTED, detail, backend=_last(plan))
 
 
-def _answer(each: _Asked, plan: Plan, budget: Budget, parts: int, observer: Observer) -> None:
+def _answer(each: _Asked, plan: Plan, budget: Budget, parts: int, waited: Deadline, observer: Observer) -> None:
     """A turn of one of so many parts of the time that is left.
 
-    What has to be done once on a machine is waited for before, for all who come after need it as well, but not too
-    long, for others of the plan do without.
+    What has to be done once on a machine is waited for before, for all who come after need it as well, but not
+    beyond ``waited``, for others of the plan do without.
     """
     item, problem = each.shared.demands[0], each.shared.problem
     began, verdict = time.monotonic(), None
     try:
         with winding_down():
-            for preparation in preparations(plan):
-                preparation.ready(observer, budget.share(_PARTS).deadline)
+            for preparation in each.preparations:
+                if not budget.exhausted:  # nobody would use it any more
+                    preparation.ready(observer, waited)
             observer.progress(item.property.name, None, item.demand.text)
             turn = budget.share(parts)
             if budget.options.run.cross_check:

@@ -13,6 +13,7 @@ from fairdsl.api.paths import AnyPath, functions
 
 if TYPE_CHECKING:
     from fairdsl.builder import Spec
+    from fairdsl.clock import Deadline
     from fairdsl.dataframes.tables import Columns
     from fairdsl.diagnostics import Diagnostic
 
@@ -172,10 +173,11 @@ _PREDICTED, _BOTH = "predicted by the estimator", "<{} with predictions>.csv"
 _TOLERATED = Fraction(99, 100)
 
 
-def held_against_estimators(what: Given, let: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+def held_against_estimators(what: Given, let: Mapping[str, str], deadline: Deadline) -> tuple[Diagnostic, ...]:
     """Hold the file that each estimator became against its ``predict`` on the rows that have its columns.
 
-    ``let`` are numbers in place of the spec's parameters.
+    ``let`` are numbers in place of the spec's parameters. What is not compared by the deadline is not said anything of:
+    no verdict is reached then either.
 
     Warnings where single rows are decided otherwise. Raises SpecError (E0683) where more than one in a hundred is.
     """
@@ -183,14 +185,15 @@ def held_against_estimators(what: Given, let: Mapping[str, str]) -> tuple[Diagno
         finding
         for model, estimator in what.estimators.items()
         for name, frame in what.frames.items()
-        for finding in _held_against(what, let, model, estimator, name, frame)
+        for finding in _held_against(what, let, deadline, model, estimator, name, frame)
     )
 
 
 def _held_against(
-    what: Given, let: Mapping[str, str], model: str, estimator: Any, name: str, frame: Any
+    what: Given, let: Mapping[str, str], deadline: Deadline, model: str, estimator: Any, name: str, frame: Any
 ) -> Iterator[Diagnostic]:
     from fairdsl.api.specs import agreement
+    from fairdsl.clock import NEVER, is_out_of_time
     from fairdsl.dataframes.errors import not_the_estimator, rows_decided_otherwise
     from fairdsl.dataframes.tables import cells_of, csv_of
     from fairdsl.diagnostics import DiagnosticError
@@ -198,6 +201,8 @@ def _held_against(
     from fairdsl.semantics import front_end
     from fairdsl.source.reading import holding
 
+    if deadline.passed:
+        return
     names, table = feature_names(estimator), what.tables[name]
     checked, _ = front_end(what.spec, let)
     if model not in checked.models or name not in checked.distributions:
@@ -213,9 +218,21 @@ def _held_against(
         raise DiagnosticError(not_the_estimator(model, said, "give the rows that the estimator reads")) from problem
     path = _BOTH.format(name)
     with holding({path: csv_of({**table, _PREDICTED: predicted})}):
-        found = agreement(
-            what.spec, data=path, column=_PREDICTED, model=model, models=what.models, let=let, share=_TOLERATED
-        )
+        try:
+            found = agreement(
+                what.spec,
+                data=path,
+                column=_PREDICTED,
+                model=model,
+                models=what.models,
+                let=let,
+                share=_TOLERATED,
+                timeout=None if deadline == NEVER else deadline.remaining,
+            )
+        except DiagnosticError as error:
+            if not is_out_of_time(error.diagnostics):
+                raise
+            return
     said = f"of {found.rows:,} rows of `{name}`, {found.rows - found.agreeing:,} are decided otherwise"
     if not found.kept:
         help_text = "compare the decision clause with the estimator's `classes_`, and `reads` with its columns"

@@ -111,7 +111,7 @@ def check(
     if solvers and what.callables:
         raise ValueError("`also` asks solvers that read files, and a Python function is none: leave out one of them")
     with what.held():
-        held = held_against_estimators(what, numbers(let)) if what.estimators else ()
+        held = held_against_estimators(what, numbers(let), budget.deadline) if what.estimators else ()
         report = verify(
             what.spec,
             models=what.models,

@@ -257,8 +257,8 @@ def unanswered(quantity: Quantity, reason: Reason, detail: str, *, backend: str 
 class Preparing(Protocol):
     """A procedure that has work to do once on a machine, before it answers."""
 
-    def preparation(self) -> Preparation | None:
-        """That work; None where nothing that was offered takes it."""
+    def preparation(self, problem: Problem) -> Preparation | None:
+        """That work; None where the problem does without."""
 
 
 class Preparation(Protocol):

@@ -45,10 +45,10 @@ _NEXT = 5
 _FRUITLESS = 2
 
 
-def preparations(plan: Plan) -> list[Preparation]:
+def preparations(plan: Plan, problem: Problem) -> list[Preparation]:
     """What the plan's procedures have to do once on a machine."""
     procedures = (stage.procedure for stage in plan.stages)
-    found = (procedure.preparation() for procedure in procedures if isinstance(procedure, Preparing))
+    found = (procedure.preparation(problem) for procedure in procedures if isinstance(procedure, Preparing))
     return [each for each in found if each is not None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,17 @@ def test_columns_are_bound_by_name_and_predict_is_held_against_the_file(monkeypa
     monkeypatch.setattr(LogisticRegression, "predict", lambda self, given: 1 - predict(self, given))
     with pytest.raises(fairdsl.SpecError, match="E0683"):
         fairdsl.check(SPEC, models={"approve": turned}, data={"test": frame})
+
+
+def test_holding_an_estimator_against_its_file_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(TABLE)
+    named = LogisticRegression().fit(frame[["income", "sex"]], TABLE["repaid"].astype(int))
+    predict = LogisticRegression.predict
+    monkeypatch.setattr(LogisticRegression, "predict", lambda self, given: time.sleep(2) or predict(self, given))
+    report = fairdsl.check(SPEC, models={"approve": named}, data={"test": frame}, timeout=1)
+    assert set(judged(report).values()) == {"unknown"}
+    assert "E0625" in [finding.code for finding in report.diagnostics]
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

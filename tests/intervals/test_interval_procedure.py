@@ -432,7 +432,8 @@ from fairdsl.backends.intervals import Intervals, warmup
 from tests.intervals.test_interval_procedure import PEOPLE, SHARE, network, problem
 
 intervals, loaded = Intervals(), []
-intervals.preparation().ready(Silent(), NEVER)
+asked = problem(PEOPLE, network(5, 8, 4, seed=1), 4, quantity=SHARE)
+intervals.preparation(asked).ready(Silent(), NEVER)
 
 from numba.core import event
 from fairdsl.numerics.kernels.cache import KernelCache
@@ -440,7 +441,6 @@ from fairdsl.numerics.kernels.cache import KernelCache
 load = KernelCache.load_overload
 KernelCache.load_overload = lambda *arguments: loaded.append(arguments) or load(*arguments)
 with event.install_recorder("numba:compile") as compiled:
-    asked = problem(PEOPLE, network(5, 8, 4, seed=1), 4, quantity=SHARE)
     shares = intervals.answer(asked, Facts(), Budget.of(30.0), Silent())
 assert shares.certified + shares.falsified > 0
 print(len(loaded), len(compiled.buffer))

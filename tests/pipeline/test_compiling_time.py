@@ -6,9 +6,16 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import fairdsl
+from fairdsl.backends.contract import Observer
+from fairdsl.clock import Deadline
+from fairdsl.verdict import Judgement
 
 LENDING = Path(__file__).parents[2] / "examples" / "lending" / "lending.fair"
 
@@ -31,3 +38,24 @@ def test_what_a_command_did_not_wait_for_is_there_for_the_next_one(tmp_path: Pat
         assert time.monotonic() < latest
         time.sleep(0.5)
     assert "boxes bounded" in checked(tmp_path, 15)
+
+
+@dataclass
+class NeverReady:
+    """Work that is never done; remembers until when it was waited for."""
+
+    waited: list[Deadline] = field(default_factory=list)
+
+    def begin(self, observer: Observer) -> None: ...
+
+    def ready(self, observer: Observer, by: Deadline) -> bool:
+        self.waited.append(by)
+        return False
+
+
+def test_what_never_gets_ready_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    never = NeverReady()
+    monkeypatch.setattr(import_module("fairdsl.pipeline"), "preparations", lambda *_: [never])
+    report = fairdsl.check(LENDING.parents[1] / "hiring" / "hiring.fair", timeout=20)
+    assert [item.judgement for item in report.properties] == [Judgement.VIOLATED, Judgement.HOLDS]
+    assert len(never.waited) > len(set(never.waited)) == 1

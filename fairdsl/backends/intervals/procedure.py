@@ -53,7 +53,7 @@ class Intervals:
         ),
     )
 
-    def preparation(self) -> Kernels:
+    def preparation(self, problem: Problem) -> Kernels:
         """Compile the kernels where no run on this machine did, and load them: in a turn the alarm would cut it."""
         from fairdsl.backends.intervals.warmup import KERNELS
 
@@ -76,7 +76,7 @@ class Intervals:
         if known and problem.quantity is Quantity.HOLDS:
             evidence = Evidence(backend=self.name, method="a pair that an earlier stage found")
             return Violated(witnesses=known, evidence=evidence)
-        budget = yield from self.preparation().awaited(problem, self.name, budget, observer)
+        budget = yield from self.preparation(problem).awaited(problem, self.name, budget, observer)
         # Compiled kernels: not needed to offer, and slow to load.
         from fairdsl.backends.intervals.lowering import lower
         from fairdsl.backends.intervals.refine import Refinement

@@ -59,13 +59,9 @@ class LeafBoxes:
         ),
     )
 
-    def __init__(self) -> None:
-        #: Whether something that was offered takes the compiled kernels; counting leaves does without.
-        self._compiles = False
-
-    def preparation(self) -> Kernels | None:
+    def preparation(self, problem: Problem) -> Kernels | None:
         """Compile the kernels where no run on this machine did, and load them: in a turn the alarm would cut it."""
-        return _kernels() if self._compiles else None
+        return None if _goes_through_leaves(problem) else _kernels()
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses models that are not trees, tests of models on several attributes, and proofs of pairs elsewhere."""
@@ -77,17 +73,14 @@ class LeafBoxes:
 
             if (refusal := refusal_of_widest(problem)) is not None:
                 return refusal
-            self._compiles = True
             return Offer(method="bounds the gaps of scores in boxes of leaves", decides=True)
         if (refusal := refusal_of(problem)) is not None:
             if problem.quantity is Quantity.HOLDS:
                 return refusal
             if (other := refusal_of_any(problem)) is not None:
                 return other
-            self._compiles = True
             return Offer(method="bounds the scores of pairs in boxes of leaves", decides=True)
         if is_large(problem.model):
-            self._compiles = True
             return Offer(method="bounds the score in boxes of the protected values' leaves", decides=True)
         return Offer(method="intersects the leaves of the protected values", decides=True, cost=Cost.COUNT)
 
