@@ -99,7 +99,7 @@ class Kept:
             lines = [_digest(note) for note in opened.values()]
             if None not in lines:
                 make_room(self.place.parent, _MOST)
-                write_file(self.place, "\n".join(map(str, lines)) + "\n\n" + report.to_json())
+                write_file(self.place, "\n".join(map(str, lines)) + "\n\n" + report.to_json(), flushed=False)
 
 
 NOT_KEPT = Kept(None)

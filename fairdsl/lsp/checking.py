@@ -59,6 +59,8 @@ class Checks:
 
     _verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
     _running: dict[str, tuple[asyncio.subprocess.Process, Sequence[str]]] = field(default_factory=dict)
+    _requests: set[asyncio.Task[Any]] = field(default_factory=set)
+    _over: bool = False
 
     def verdicts(self, desk: Desk, seen: Seen) -> Iterator[Verdict]:
         """The verdicts on a spec that may be shown; the others are dropped for good."""
@@ -80,18 +82,27 @@ class Checks:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
-    def end_all(self) -> None:
-        """The session is over."""
+    async def end_all(self) -> None:
+        """The session is over: every check has ended, and whoever asked for it was told."""
+        self._over = True
         for path in list(self._running):
             self.end(path)
+        if self._requests:
+            await asyncio.wait(self._requests)
 
     async def run(self, desk: Desk, seen: Seen, properties: Sequence[str], heard: Heard) -> list[Verdict] | str | None:
         """Check the text as it is now. Verdicts, or why there are none; None: it was ended."""
+        request = asyncio.current_task()
+        assert request is not None
+        self._requests.add(request)
+        request.add_done_callback(self._requests.discard)
         path = seen.path
         texts, held = {each: desk.text(each) for each in seen.files}, desk.held(path)
         process = await _started()
         self.end(path)  # what may have begun meanwhile as well
         self._running[path] = mine = process, properties
+        if self._over:
+            self.end(path)
         try:
             asked = {"spec": path, "held": held, "properties": list(properties), "timeout": TIMEOUT}
             asked |= {"root": root_of(path), "largest": largest()}

@@ -220,8 +220,8 @@ def _documents(server: Server) -> None:
             server.changed(path_of(change.uri))
 
     @server.feature(types.SHUTDOWN)
-    def shutdown(_: None) -> None:
-        server.checks.end_all()
+    async def shutdown(_: None) -> None:
+        await server.checks.end_all()
 
 
 def _questions(server: Server) -> None:

@@ -30,14 +30,17 @@ _BETWEEN = 20
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
-def write_file(path: str | Path, content: bytes | str, *, replace: bool = True) -> None:
-    """The whole file; FileExistsError where there is one and it must not be replaced. Texts are UTF-8."""
-    with draft(path, replace=replace) as file:
+def write_file(path: str | Path, content: bytes | str, *, replace: bool = True, flushed: bool = True) -> None:
+    """The whole file; FileExistsError where there is one and it must not be replaced. Texts are UTF-8.
+
+    What is not ``flushed`` to the disk may be lost or damaged where the machine stops.
+    """
+    with draft(path, replace=replace, flushed=flushed) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def draft(path: str | Path, *, replace: bool = True) -> Iterator[BinaryIO]:
+def draft(path: str | Path, *, replace: bool = True, flushed: bool = True) -> Iterator[BinaryIO]:
     """A file that takes its place at the end of the block, and is nothing where that raises.
 
     It gets the mode of the file that it replaces. Its ``name`` is where it lies meanwhile, with the same ending.
@@ -49,7 +52,8 @@ def draft(path: str | Path, *, replace: bool = True) -> Iterator[BinaryIO]:
             _take_mode(target, file)
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if flushed:
+                os.fsync(file.fileno())
         _put(partial, target, replace)
     except BaseException as error:
         with suppress(OSError):
@@ -57,7 +61,8 @@ def draft(path: str | Path, *, replace: bool = True) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.filename is None:  # a disk that is full names no file
             error.filename = str(path)
         raise
-    _flush(target.parent)
+    if flushed:
+        _flush(target.parent)
 
 
 @contextmanager

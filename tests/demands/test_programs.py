@@ -12,12 +12,13 @@ from fairdsl.backends.smt.solvers.chain import Limits, Status, decide
 from fairdsl.backends.smt.ways import UnsplitError
 from tests.demands.files import KINDS
 from tests.demands.held import drawn, problem_of
+from tests.drawing import examples
 
 
 @pytest.mark.parametrize("kind", ["formula", *KINDS])
 def test_programs_against_the_definition(kind: str, tmp_path: Path) -> None:
     decided = 0
-    for number in range(12):
+    for number in range(examples(0.6)):
         found = drawn(Random(f"programs {kind} {number}"), kind, tmp_path)
         problem = problem_of(found.spec(found.demand.text), tmp_path)
         if problem is None or refusal(problem) is not None:

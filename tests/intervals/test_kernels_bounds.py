@@ -48,7 +48,7 @@ from tests.intervals.kernel_tasks import (
     units_of,
 )
 
-some = settings(deadline=None, max_examples=examples(1))
+some = settings(deadline=None, max_examples=examples(0.5))
 seeds = st.integers(0, 2**32 - 1)
 _CELLS = 64
 _PATHS = 60

@@ -135,6 +135,12 @@ async def _a_check_is_ended_by_an_edit_and_by_the_editor(session: Session, folde
         await running
     assert await session.lenses(spec) == ["check"]
 
+    # The editor is closed while a check runs: the session's last request, below, must be answered without an error.
+    running = asyncio.ensure_future(session.check(spec, "alike"))
+    running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    while len(session.client.progress_reports) < before + 3:
+        await asyncio.sleep(0.01)
+
 
 _ALIKE = """
 property alike {

@@ -51,7 +51,7 @@ class Reluctant:
         pass
 
 
-@settings(max_examples=examples(0.5))
+@settings(max_examples=examples(0.35))
 @given(PAIRS)
 def test_all_ways_to_ask_agree_with_the_oracle(problem: Problem) -> None:
     """The same problems as whole scripts, as folded ones, and region by region."""

@@ -62,12 +62,12 @@ def recall(entry: Path | None) -> Reading | None:
 
 
 def remember(entry: Path | None, reading: Reading) -> None:
-    """Keep a confirmation; written in one step, so that nobody reads half of it."""
+    """Keep a confirmation; written in one step, so that nobody reads half of it, and made anew if it is lost."""
     if entry is None:
         return
     with contextlib.suppress(OSError):
         make_room(entry.parent, _MOST)
-        write_file(entry, json.dumps(asdict(reading)))
+        write_file(entry, json.dumps(asdict(reading)), flushed=False)
 
 
 def _parts(model: Model, deployed: Deployed, graph: ImportedGraph, domain: Domain) -> Iterator[str]:
