@@ -34,14 +34,9 @@ Multiples = tuple[list[int], int]
 Law = tuple[Fraction, ...]
 
 
-class Weighed(NamedTuple):
-    """A column that is read: what each cell adds, in whole units, and the law of its cells.
-
-    ``laws`` is one law for everybody, or one for each group.
-    """
-
-    adds: Sequence[int]
-    laws: tuple[Law, ...]
+#: A column that is read: what each cell adds, in whole units, and the law of its cells, one for everybody or one for
+#: each group. (There are many of them, and a tuple with names takes ten times as long to make.)
+Weighed = tuple[Sequence[int], tuple[Law, ...]]
 
 
 class Group(NamedTuple):
@@ -65,7 +60,7 @@ class Independent:
 def independent_of(of: WeightedSum) -> Independent | None:
     """The subject as a sum of independent numbers; None where it is none."""
     network = of.network
-    if not _unconditional(of.conditions) or not all(_complete(network, factor) for factor in network.factors):
+    if not _unconditional(of.conditions) or not all([_complete(network, factor) for factor in network.factors]):
         return None
     added = _added(of)
     if added is None:
@@ -112,8 +107,8 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
     known: dict[int, Multiples | None] = {}
     found: dict[int, Multiples] = {}
     every = of.network.cells
-    for column in sorted(slopes):
-        numerator, denominator = slopes[column].as_integer_ratio()
+    for column, slope in sorted(slopes.items()):
+        numerator, denominator = slope.as_integer_ratio()
         own = indicators.get(column)
         if not (numerator or own):
             continue
@@ -124,10 +119,13 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
         values = known[name]
         if values is None:
             return None
+        numbers, under = values
         if own:
-            found[column] = _indicated(slopes[column], own, values)
+            found[column] = _indicated(slope, own, values)
+        elif len(numbers) == 2:  # most columns
+            found[column] = [numerator * numbers[0], numerator * numbers[1]], denominator * under
         else:
-            found[column] = [numerator * value for value in values[0]], denominator * values[1]
+            found[column] = [numerator * number for number in numbers], denominator * under
     return constant, found
 
 
@@ -219,7 +217,7 @@ def _assembled(
             laws = None if isinstance(law, Normal) else (law,)
         if laws is None:
             return None
-        columns.append(Weighed(added, laws))
+        columns.append((added, laws))
     return Independent(scale=scale, constant=constant, columns=tuple(columns), groups=groups)
 
 
