@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, product
+from itertools import chain, product, repeat
 from math import gcd, lcm, prod
 from typing import NamedTuple
 
@@ -252,18 +252,14 @@ def _groups(
 ) -> tuple[Group, ...] | None:
     """All groups; None where the law of a key depends on what is not a key."""
     places = {column: place for place, column in enumerate(keys)}
-    laws = [(places[column], factors[column]) for column in keys if column in factors]
-    if any(parent not in places for _, factor in laws for parent in factor.parents):
-        return None
-    groups = []
-    for cells in combinations:
-        mass = ONE
-        for place, factor in laws:
-            row = factor.rows[tuple(cells[places[parent]] for parent in factor.parents)]
-            if isinstance(row, Normal):
-                return None
-            mass *= row[cells[place]]
-        added = sum(adds[column][cells[place]] for column, place in places.items() if column in adds)
-        key = tuple(values[cell] for values, cell in zip(keys.values(), cells, strict=True))
-        groups.append(Group(key, mass, added))
-    return tuple(groups)
+    factors_of_keys = [(place, factors[column]) for column, place in places.items() if column in factors]
+    laws = [_laws(factor, combinations, places) for _, factor in factors_of_keys]
+    added = [(place, adds[column]) for column, place in places.items() if column in adds]
+    masses: list[Fraction] | None = None
+    for (place, _), rows in zip(factors_of_keys, laws, strict=True):
+        if rows is None:
+            return None
+        parts = [row[cells[place]] for row, cells in zip(rows, combinations, strict=True)]
+        masses = parts if masses is None else [mass * part for mass, part in zip(masses, parts, strict=True)]
+    sums = [sum([of_column[cells[place]] for place, of_column in added]) for cells in combinations]
+    return tuple(map(Group, product(*keys.values()), masses or repeat(ONE), sums))
