@@ -177,7 +177,7 @@ def _strata(
 
     for stratum in strata:
         # A column may define groups and strata: then both have to say the same of it.
-        inside = [cells for cells in across if all([cells.get(column, at) == at for column, at in stratum.items()])]
+        inside = [cells for cells in across if all(cells.get(column, at) == at for column, at in stratum.items())]
         yield assigned(stratum), [(assigned(cells), places(stratum | cells)) for cells in inside]
 
 

@@ -104,7 +104,7 @@ def without_idle(model: Model) -> Model:
     """
     if model.opaque is not None:
         return model
-    weighed = model.layers[0].weight.nonzero.any(axis=0).tolist()
+    weighed: list[bool] = np.any(model.layers[0].weight.nonzero, axis=0).tolist()
     if all(weighed):
         return model
     nothing = IndicatorInput(FALSE)

@@ -165,7 +165,7 @@ def decided(
         numbers.append((value.low, value.high))
     elif question.influence:
         numbers += [(part.low, part.high) for part in value.parts]
-    return value.defined and all([_close(low, high, precise) for low, high in numbers])
+    return value.defined and all(_close(low, high, precise) for low, high in numbers)
 
 
 def _close(low: Fraction, high: Fraction, width: Fraction) -> bool:

@@ -131,7 +131,7 @@ def _ways(subject: Subject) -> tuple[Ways, ...]:
 
 def _reads_columns_alone(model: Model) -> bool:
     return model.ensemble is None and not any(
-        [len(attributes_of(item)) > 1 for item in model.listed if not isinstance(item, AttributeInput)]
+        len(attributes_of(item)) > 1 for item in model.listed if not isinstance(item, AttributeInput)
     )
 
 
