@@ -190,9 +190,9 @@ class Rate:
     def reads_label(self) -> bool:
         """Whether the true outcome takes part in it."""
         given = self.given
-        return _reads_label(self.event) or (
-            given is Each.LABEL if isinstance(given, Each | None) else _reads_label(given)
-        )
+        if given is None or isinstance(given, Each):
+            return given is Each.LABEL or _reads_label(self.event)
+        return _reads_label(self.event) or _reads_label(given)
 
     @property
     def about_deserving(self) -> bool:

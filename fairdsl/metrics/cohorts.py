@@ -109,9 +109,9 @@ class Cohort:
     def defined(self) -> Defined:
         """Whether anybody is in the cohort."""
         low, high = self.mass
-        if not high:
+        if not high.numerator:
             return Defined.NO
-        return Defined.YES if low else Defined.PERHAPS
+        return Defined.YES if low.numerator else Defined.PERHAPS
 
     @cached_property
     def rate(self) -> Enclosure:
@@ -163,20 +163,22 @@ def _strata(
         steps[column] = step
         step *= len(numbers[column])
     strata, across = (
-        [dict(zip(some, cells, strict=True)) for cells in product(*(range(len(numbers[column])) for column in some))]
+        [dict(zip(some, cells, strict=True)) for cells in product(*[range(len(numbers[column])) for column in some])]
         for some in (question.given_each, question.across)
     )
+    labels = [None] if label is None else numbers[label]
 
     def assigned(cells: Mapping[int, int]) -> Assignment:
-        return tuple((column, numbers[column][cell]) for column, cell in cells.items())
+        return tuple([(column, numbers[column][cell]) for column, cell in cells.items()])
+
+    def places(cells: Mapping[int, int]) -> _Places:
+        first = sum([steps[column] * cell for column, cell in cells.items()])
+        return {value: first + n for n, value in enumerate(labels)}
 
     for stratum in strata:
         # A column may define groups and strata: then both have to say the same of it.
         inside = [cells for cells in across if all(cells.get(column, at) == at for column, at in stratum.items())]
-        first = [sum(steps[column] * cell for column, cell in (stratum | cells).items()) for cells in inside]
-        labels = [None] if label is None else numbers[label]
-        places = [{value: at + n for n, value in enumerate(labels)} for at in first]
-        yield assigned(stratum), [(assigned(cells), at) for cells, at in zip(inside, places, strict=True)]
+        yield assigned(stratum), [(assigned(cells), places(stratum | cells)) for cells in inside]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,9 +202,10 @@ class _Reader:
         """The cohort under a condition; ``everybody`` are the keys of the whole group."""
         known = {value: self.known[place] for value, place in everybody.items()}
         whole = None if condition.whole is None else _probability(condition.whole, known)
-        averaged = [self.keys[everybody[value]] for value, met in condition.hits.items() if met and self.mean]
-        scored = [self.joint.scored[key] for key in averaged if key in self.joint.scored]
+        scored: list[Scored] = []
         if self.mean:
+            averaged = [self.keys[everybody[value]] for value, met in condition.hits.items() if met]
+            scored = [self.joint.scored[key] for key in averaged if key in self.joint.scored]
             hits = _added([self.joint.sums.get(key, (_ZERO, _ZERO)) for key in averaged])
         else:
             hits = _probability(condition.hits, known)

@@ -139,10 +139,11 @@ def number_of(question: GroupMetric, rated: Sequence[Rated], compare: Compare = 
     It is undefined where it is not :func:`comparable` or a quotient of zeros, and, perhaps, where nobody may be in a
     cohort. At a label's value that leaves fewer than two groups there is nothing to compare.
     """
-    if not comparable(question, rated):
-        return _NONE
     metric = question.metric
-    numbers = [compare(metric.comparison, part) for part in compared(question, rated)]
+    parts = compared(question, rated)
+    if not parts or (metric.signed and not comparable(question, rated)):
+        return _NONE
+    numbers = [compare(metric.comparison, part) for part in parts]
     return _doubted(_folded(metric.folded, numbers), _sides(question, rated) if metric.signed else rated)
 
 
@@ -169,4 +170,4 @@ def worst_of(question: GroupMetric, numbers: Sequence[Range]) -> Range:
 def favoured(rates: Sequence[tuple[int, Enclosure]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Of rates at some places, the places of those that may be the greatest, and of those that may be the least."""
     places, bounds = [place for place, _ in rates], [rate for _, rate in rates]
-    return tuple(places[n] for n in most_of(bounds)), tuple(places[n] for n in least_of(bounds))
+    return tuple([places[n] for n in most_of(bounds)]), tuple([places[n] for n in least_of(bounds)])

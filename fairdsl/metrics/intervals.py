@@ -62,6 +62,12 @@ def gap(rates: Sequence[Enclosure]) -> Range:
     """max p - min p; 0 of a single group."""
     if len(rates) < 2:
         return Range(low=_ZERO, high=_ZERO)
+    if len(rates) == 2:  # most questions: the lower end is then the lesser of the same two differences, turned
+        one, two = rates
+        if one.high < two.low:
+            return Range(low=two.low - one.high, high=two.high - one.low)
+        if two.high < one.low:
+            return Range(low=one.low - two.high, high=one.high - two.low)
     low = max(rate.low for rate in rates) - min(rate.high for rate in rates)
     return Range(low=max(_ZERO, low), high=_over_pairs(rates, lambda high, other: high - other))
 
@@ -120,13 +126,13 @@ def extremes(rates: Sequence[Enclosure]) -> Range:
 def most_of(rates: Sequence[Enclosure]) -> tuple[int, ...]:
     """The places of those that may be the greatest: hi_a >= max lo."""
     bound = max((rate.low for rate in rates), default=_ZERO)
-    return tuple(place for place, rate in enumerate(rates) if rate.high >= bound)
+    return tuple([place for place, rate in enumerate(rates) if rate.low is bound or rate.high >= bound])
 
 
 def least_of(rates: Sequence[Enclosure]) -> tuple[int, ...]:
     """The places of those that may be the least: lo_a <= min hi."""
     bound = min((rate.high for rate in rates), default=_ONE)
-    return tuple(place for place, rate in enumerate(rates) if rate.low <= bound)
+    return tuple([place for place, rate in enumerate(rates) if rate.high is bound or rate.low <= bound])
 
 
 def greatest(ranges: Sequence[Range]) -> Range:

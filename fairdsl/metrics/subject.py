@@ -104,14 +104,14 @@ def without_idle(model: Model) -> Model:
     """
     if model.opaque is not None:
         return model
-    weighed = np.any(model.layers[0].weight.nonzero, axis=0)
-    if weighed.all():
-        return model
-    idle = [isinstance(item, AttributeInput) and not weighed[place] for place, item in enumerate(model.listed)]
-    if not any(idle):
+    weighed: list[bool] = np.any(model.layers[0].weight.nonzero, axis=0).tolist()
+    if all(weighed):
         return model
     nothing = IndicatorInput(FALSE)
-    listed = tuple(nothing if unread else item for item, unread in zip(model.listed, idle, strict=True))
+    pairs = zip(model.listed, weighed, strict=False)  # behind those that are listed are leaves of trees
+    listed = tuple([item if read or not isinstance(item, AttributeInput) else nothing for item, read in pairs])
+    if listed == tuple(model.listed):
+        return model
     return replace(model, inputs=listed if model.ensemble is None else Inputs(listed, model.ensemble))
 
 

@@ -165,7 +165,13 @@ def decided(
         numbers.append((value.low, value.high))
     elif question.influence:
         numbers += [(part.low, part.high) for part in value.parts]
-    return value.defined and all(high - low <= precise for low, high in numbers)
+    return value.defined and all(_close(low, high, precise) for low, high in numbers)
+
+
+def _close(low: Fraction, high: Fraction, width: Fraction) -> bool:
+    """Whether two numbers are at most so far apart: in whole numbers, for fractions are brought to least terms."""
+    (least, under), (most, over), (part, of) = (each.as_integer_ratio() for each in (low, high, width))
+    return (most * under - least * over) * of <= part * under * over
 
 
 _NOBODY = Evidence(backend="", method="")

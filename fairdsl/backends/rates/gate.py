@@ -182,8 +182,8 @@ def refusal_of_sum(problem: Problem) -> Refusal | None:
 def _of_several(problem: Problem, question: GroupMetric) -> Iterator[Predicate]:
     """Those over several columns, of the model and of the conditions."""
     parts = conjuncts(conjoin(problem.domain.where, question.given))
-    indicators = (item.predicate for item in problem.model.inputs if not isinstance(item, AttributeInput))
-    yield from (predicate for predicate in (*parts, *indicators) if len(mentioned(predicate)) > 1)
+    indicators = [item.predicate for item in problem.model.inputs if not isinstance(item, AttributeInput)]
+    yield from [predicate for predicate in (*parts, *indicators) if len(mentioned(predicate)) > 1]
 
 
 def _unbounded(problem: Problem, network: Network) -> Refusal | None:

@@ -122,9 +122,9 @@ class _Made(NamedTuple):
 
 
 def _half(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
-    made = _common([column for column in columns if len(column.laws) == 1], room, meter)
+    made = _common([column for column in columns if len(column[1]) == 1], room, meter)
     for column in columns:
-        if len(column.laws) > 1:
+        if len(column[1]) > 1:
             made = _grouped(made, column, meter)
     return made
 
@@ -214,16 +214,17 @@ def _step(adds: Sequence[int], law: Sequence[Fraction]) -> tuple[int, int, int, 
 
 def _grouped(made: _Made, column: Weighed, meter: Meter) -> _Made:
     """Times a column whose law differs from group to group."""
+    adds, laws = column
     masses = np.atleast_2d(made.half.masses)
     chances: dict[int, list[Fraction]] = {}
-    for place, added in enumerate(column.adds):
-        law = [row[place] for row in column.laws]
+    for place, added in enumerate(adds):
+        law = [row[place] for row in laws]
         chances[added] = [a + b for a, b in zip(chances[added], law, strict=True)] if added in chances else law
     least, most = min(chances), max(chances)
     count = masses.shape[-1]
-    if len(column.laws) * (count + most - least) > meter.entries:
+    if len(laws) * (count + most - least) > meter.entries:
         raise TooLargeError
-    found = np.zeros((len(column.laws), count + most - least))
+    found = np.zeros((len(laws), count + most - least))
     meter.tick(found.size * len(chances))
     for added, law in chances.items():
         factors = np.array([chance.numerator / chance.denominator for chance in law])
@@ -290,7 +291,7 @@ class ExactHalves:
     def __init__(self, halves: tuple[Sequence[Weighed], Sequence[Weighed]], meter: Meter) -> None:
         self._columns = halves
         self._meter = meter
-        self.shared = all(len(column.laws) == 1 for half in halves for column in half)
+        self.shared = all(len(laws) == 1 for half in halves for _, laws in half)
         self._made: dict[int, tuple[_ExactHalf, _ExactHalf]] = {}
 
     def reaching(self, target: int, group: int) -> tuple[int, int, int]:
@@ -311,7 +312,7 @@ class ExactHalves:
 
 
 def _exact_half(columns: Sequence[Weighed], group: int, meter: Meter) -> _ExactHalf:
-    found = [_terms(column, column.laws[group if len(column.laws) > 1 else 0]) for column in columns]
+    found = [_terms(adds, laws[group if len(laws) > 1 else 0]) for adds, laws in columns]
     denominator, bits = 1, 0
     for terms, under in found:
         denominator *= under
@@ -330,12 +331,12 @@ def _exact_half(columns: Sequence[Weighed], group: int, meter: Meter) -> _ExactH
     return _ExactHalf(origin, numerators, denominator)
 
 
-def _terms(column: Weighed, law: Sequence[Fraction]) -> _Terms:
+def _terms(adds: Sequence[int], law: Sequence[Fraction]) -> _Terms:
     """The masses of all numbers that are added, over a common denominator."""
     ratios = [mass.as_integer_ratio() for mass in law]
     under = lcm(*[denominator for _, denominator in ratios])
     masses: dict[int, int] = {}
-    for added, (numerator, denominator) in zip(column.adds, ratios, strict=True):
+    for added, (numerator, denominator) in zip(adds, ratios, strict=True):
         masses[added] = masses.get(added, 0) + numerator * (under // denominator)
     return list(masses.items()), under
 

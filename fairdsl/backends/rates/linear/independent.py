@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, product
+from itertools import chain, product, repeat
 from math import gcd, lcm, prod
 from typing import NamedTuple
 
@@ -34,14 +34,9 @@ Multiples = tuple[list[int], int]
 Law = tuple[Fraction, ...]
 
 
-class Weighed(NamedTuple):
-    """A column that is read: what each cell adds, in whole units, and the law of its cells.
-
-    ``laws`` is one law for everybody, or one for each group.
-    """
-
-    adds: Sequence[int]
-    laws: tuple[Law, ...]
+#: A column that is read: what each cell adds, in whole units, and the law of its cells, one for everybody or one for
+#: each group. (There are many of them, and a tuple with names takes ten times as long to make.)
+Weighed = tuple[Sequence[int], tuple[Law, ...]]
 
 
 class Group(NamedTuple):
@@ -112,8 +107,8 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
     known: dict[int, Multiples | None] = {}
     found: dict[int, Multiples] = {}
     every = of.network.cells
-    for column in sorted(slopes):
-        numerator, denominator = slopes[column].as_integer_ratio()
+    for column, slope in sorted(slopes.items()):
+        numerator, denominator = slope.as_integer_ratio()
         own = indicators.get(column)
         if not (numerator or own):
             continue
@@ -124,10 +119,13 @@ def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
         values = known[name]
         if values is None:
             return None
+        numbers, under = values
         if own:
-            found[column] = _indicated(slopes[column], own, values)
+            found[column] = _indicated(slope, own, values)
+        elif len(numbers) == 2:  # most columns
+            found[column] = [numerator * numbers[0], numerator * numbers[1]], denominator * under
         else:
-            found[column] = [numerator * value for value in values[0]], denominator * values[1]
+            found[column] = [numerator * number for number in numbers], denominator * under
     return constant, found
 
 
@@ -219,7 +217,7 @@ def _assembled(
             laws = None if isinstance(law, Normal) else (law,)
         if laws is None:
             return None
-        columns.append(Weighed(added, laws))
+        columns.append((added, laws))
     return Independent(scale=scale, constant=constant, columns=tuple(columns), groups=groups)
 
 
@@ -254,18 +252,14 @@ def _groups(
 ) -> tuple[Group, ...] | None:
     """All groups; None where the law of a key depends on what is not a key."""
     places = {column: place for place, column in enumerate(keys)}
-    laws = [(places[column], factors[column]) for column in keys if column in factors]
-    if any(parent not in places for _, factor in laws for parent in factor.parents):
-        return None
-    groups = []
-    for cells in combinations:
-        mass = ONE
-        for place, factor in laws:
-            row = factor.rows[tuple(cells[places[parent]] for parent in factor.parents)]
-            if isinstance(row, Normal):
-                return None
-            mass *= row[cells[place]]
-        added = sum(adds[column][cells[place]] for column, place in places.items() if column in adds)
-        key = tuple(values[cell] for values, cell in zip(keys.values(), cells, strict=True))
-        groups.append(Group(key, mass, added))
-    return tuple(groups)
+    factors_of_keys = [(place, factors[column]) for column, place in places.items() if column in factors]
+    laws = [_laws(factor, combinations, places) for _, factor in factors_of_keys]
+    added = [(place, adds[column]) for column, place in places.items() if column in adds]
+    masses: list[Fraction] | None = None
+    for (place, _), rows in zip(factors_of_keys, laws, strict=True):
+        if rows is None:
+            return None
+        parts = [row[cells[place]] for row, cells in zip(rows, combinations, strict=True)]
+        masses = parts if masses is None else [mass * part for mass, part in zip(masses, parts, strict=True)]
+    sums = [sum([of_column[cells[place]] for place, of_column in added]) for cells in combinations]
+    return tuple(map(Group, product(*keys.values()), masses or repeat(ONE), sums))

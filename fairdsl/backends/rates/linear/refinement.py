@@ -43,7 +43,10 @@ class Sums:
     def __init__(self, of: Independent, event: Event) -> None:
         self._of = of
         self._event = event
-        extents = [_extent(column.adds) for column in of.columns]
+        extents = [
+            abs(adds[1] - adds[0]) if len(adds) == 2 else max(adds) - min(adds)  # most have two cells
+            for adds, _ in of.columns
+        ]
         order = sorted(range(len(extents)), key=extents.__getitem__)
         # Two parts that reach about as far, each from the columns that reach least to those that reach most.
         columns = [of.columns[place] for place in order]
@@ -57,18 +60,18 @@ class Sums:
         """Whether arrays of all scores are the way: they are short, or most of their scores are sums."""
         if self._extent <= _SHORT:
             return True
-        bits = sum((len(column.adds) - 1).bit_length() for column in self._of.columns)
+        bits = sum((len(adds) - 1).bit_length() for adds, _ in self._of.columns)
         return self._extent <= _DENSE and self._extent.bit_length() <= bits // 2 + _SPARSE_BITS
 
     @property
     def small(self) -> bool:
         """Whether exact arithmetic takes about as little time as float64 does."""
         columns = self._of.columns
-        work = sum([len(column.adds) for column in columns]) * self._extent
+        work = sum([len(adds) for adds, _ in columns]) * self._extent
         if work > _CELLS:
             return False
-        laws = max((len(column.laws) for column in columns), default=1)
-        bits = sum(column.laws[0][0].denominator.bit_length() for column in columns)
+        laws = max((len(laws) for _, laws in columns), default=1)
+        bits = sum(laws[0][0].denominator.bit_length() for _, laws in columns)
         return work * laws * bits // 16 <= _BYTES
 
     def bounded(self, meter: Meter) -> Joint:
@@ -125,10 +128,6 @@ class Sums:
             highs.append(first if (above, over) == (below, under) else Fraction(numerator * above, denominator * over))
         ends = zip(self._by_key(lows), self._by_key(highs), strict=True)
         return [Bounds(low=least, high=most) for least, most in ends]
-
-
-def _extent(adds: Sequence[int]) -> int:
-    return abs(adds[1] - adds[0]) if len(adds) == 2 else max(adds) - min(adds)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import compress
 from math import ceil, floor, gcd, inf, lcm
 from typing import Protocol
 
@@ -153,18 +154,11 @@ def weighted_sum(subject: Subject) -> WeightedSum:
     """A subject whose model compares one linear score."""
     layer = subject.model.layers[0]
     event, sign = _event(subject.model)
-    weights = layer.weight.exact[0].tolist()
-    if sign < 0:
-        weights = [-weight for weight in weights]
+    weighed = compress(zip(subject.model.inputs, layer.weight.exact[0].tolist(), strict=True), layer.weight.nonzero[0])
+    terms = [(item, weight if type(weight) is Fraction else Fraction(weight)) for item, weight in weighed]
     return WeightedSum(
         network=subject.network,
-        terms=tuple(
-            [
-                (item, weight if type(weight) is Fraction else Fraction(weight))
-                for item, weight in zip(subject.model.inputs, weights, strict=True)
-                if weight
-            ]
-        ),
+        terms=tuple(terms if sign > 0 else [(item, -weight) for item, weight in terms]),
         constant=sign * Fraction(layer.bias.exact[0]),
         conditions=conjuncts(subject.condition),
         keys=subject.keys,
