@@ -143,12 +143,11 @@ def test_intervals_cover_as_often_as_they_say() -> None:
 #: One in a hundred is a woman.
 FEW = law(PEOPLE, coin(0, "99/100"), AGES)
 #: Groups of very different sizes, of which one in two, one in four and nobody are granted.
+OLDEST = {0: F(1, 2), 1: F(1, 4), 2: F(0)}
 THREE = law(
     domain(group=integer(0, 2), age=integer(0, 3)).attributes,
     Factor(column=0, parents=(), rows={(): (F(4, 5), F(3, 20), F(1, 20))}),
-    Factor(
-        column=1, parents=(0,), rows={(0,): (F(1, 2), 0, 0, F(1, 2)), (1,): (F(3, 4), 0, 0, F(1, 4)), (2,): (1, 0, 0, 0)}
-    ),
+    Factor(column=1, parents=(0,), rows={(at,): (1 - part, F(0), F(0), part) for at, part in OLDEST.items()}),
 )
 
 
