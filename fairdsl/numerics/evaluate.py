@@ -7,6 +7,7 @@ Points are exact: float64 numbers taken as they are, or rows of data whose decim
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,6 +36,9 @@ BoolArray = NDArray[np.bool_]
 _EVALUATED = Work("individuals evaluated", 0.5)
 #: Weights of the layers, each multiplied three times, that take as long as everything else does of an individual.
 _WEIGHTS = 4000
+#: Rows of which predicates are evaluated at once, for each predicate takes as long as hundreds of them; and the numbers
+#: that are read of them at most.
+_ROWS, _NUMBERS = 1 << 14, 1 << 22
 #: Individuals [n, attributes].
 Points = FloatArray | ExactRows
 
@@ -96,6 +100,10 @@ class BatchEvaluator:
                     self._attributes.append((column, attribute))
                 case IndicatorInput(predicate):
                     self._indicators.append((column, predicate))
+        predicates = len(self._indicators) + len(self._leaves.tests)
+        rows = min(_ROWS, _NUMBERS // (len(self._leaves.others) + self._leaves.trees + predicates + 1))
+        #: Rows that are read together: whole chunks.
+        self._together = self.chunk * max(1, rows // self.chunk if predicates else 1)
 
     def inputs(self, points: Points) -> FloatArray:
         """What the first layer reads: of floats exact, since attributes are copied and indicators are 0 or 1."""
@@ -125,10 +133,17 @@ class BatchEvaluator:
     def approximate(self, points: FloatArray) -> FloatArray:
         """Scores [n, k] in plain float64, without an error bound: for searching, never for deciding."""
         found = np.empty((points.shape[0], self.model.score_count))
-        for start in range(0, points.shape[0], self.chunk):
-            part = slice(start, start + self.chunk)
-            found[part] = self._forward.plain(self.read(points[part]))
+        for part, read in self._parts(points):
+            found[part] = self._forward.plain(read)
         return found
+
+    def _parts(self, points: Points) -> Iterator[tuple[slice, Read]]:
+        """What is read of each chunk of points."""
+        for start in range(0, len(points), self._together):
+            read = self.read(_some(points, slice(start, start + self._together)))
+            for first in range(0, len(read.numbers), self.chunk):
+                rows = slice(first, first + self.chunk)
+                yield slice(start + first, start + first + self.chunk), read.at(rows)
 
     def together(self, members: FloatArray, around: Around | None = None) -> FloatArray:
         """What :meth:`approximate` gives of individuals [n, k, attributes], [n * k, scores].
@@ -157,9 +172,8 @@ class BatchEvaluator:
         """
         scores = np.empty((len(points), self.model.score_count))
         errors = np.empty_like(scores)
-        for start in range(0, len(points), self.chunk):
-            part = slice(start, start + self.chunk)
-            scores[part], errors[part] = self._forward.bounded(self.read(_some(points, part)), by_row=by_row)
+        for part, read in self._parts(points):
+            scores[part], errors[part] = self._forward.bounded(read, by_row=by_row)
         return scores, errors
 
     def scores_as_rounded(self, points: Points, *, by_row: bool) -> tuple[FloatArray, FloatArray]:
@@ -168,9 +182,7 @@ class BatchEvaluator:
         """
         scores = np.empty((len(points), self.model.score_count))
         errors = np.empty_like(scores)
-        for start in range(0, len(points), self.chunk):
-            part = slice(start, start + self.chunk)
-            read = self.read(_some(points, part))
+        for part, read in self._parts(points):
             if isinstance(self._forward, Forward):
                 known = np.zeros((1, read.numbers.shape[1]))
                 scores[part], errors[part] = self._forward.bounded(read, by_row=by_row, error=known)

@@ -141,6 +141,10 @@ class Read:
         """Numbers alone."""
         return cls(numbers, np.zeros((len(numbers), 0), dtype=np.int64))
 
+    def at(self, rows: slice) -> Read:
+        """Some of the individuals."""
+        return Read(self.numbers[rows], self.leaves[rows], None if self.error is None else self.error[rows])
+
 
 class _FirstLayer:
     """The first layer over numbers and leaves: leaves that are not reached are products with 0, and left out.

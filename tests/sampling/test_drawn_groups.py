@@ -140,6 +140,40 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     assert len({one.estimate for one in found if one is not None}) > 20
 
 
+#: One in a hundred is a woman.
+FEW = law(PEOPLE, coin(0, "99/100"), AGES)
+#: Groups of very different sizes, of which one in two, one in four and nobody are granted.
+OLDEST = {0: F(1, 2), 1: F(1, 4), 2: F(0)}
+THREE = law(
+    domain(group=integer(0, 2), age=integer(0, 3)).attributes,
+    Factor(column=0, parents=(), rows={(): (F(4, 5), F(3, 20), F(1, 20))}),
+    Factor(column=1, parents=(0,), rows={(at,): (1 - part, F(0), F(0), part) for at, part in OLDEST.items()}),
+)
+
+
+def test_rare_groups_are_judged_as_often_as_others() -> None:
+    found = drawn(asked(FEW, OLDER, within="1/20"))
+    assert found.reason is None
+    assert found.draw is not None
+    assert found.draw.people < 2**15, "1,000 of the rare group are 100,000 people as they come"
+    assert found.drawn is not None
+    assert found.drawn.interval[0] <= GAP <= found.drawn.interval[1]
+
+
+def test_intervals_cover_as_often_where_a_group_is_rare() -> None:
+    problem = asked(FEW, OLDER, within="1/4", confidence=F(80, 100))
+    found = [drawn(problem, seed=seed).drawn for seed in range(60)]
+    assert sum(one is None or not one.interval[0] <= GAP <= one.interval[1] for one in found) <= 23
+
+
+def test_groups_that_are_taken_together_stay_as_they_come() -> None:
+    """Against all others, three quarters of whom are of the second group and a quarter of the third."""
+    question = asked(THREE, score([0, 1], F(-1)), metric="statistical_parity_difference", within="1/20")
+    found = drawn(replace(question, question=replace(question.question, privileged=(F(0),))))
+    assert found.drawn is not None
+    assert found.drawn.interval[0] <= F(3, 16) - F(1, 2) <= found.drawn.interval[1]
+
+
 def test_the_seed_alone_decides_who_is_drawn() -> None:
     problem = asked(LAW, OLDER)
     assert drawn(problem, seed=7).drawn == drawn(problem, seed=7).drawn != drawn(problem, seed=8).drawn

@@ -6,10 +6,11 @@ beside; drawing only begins where the enclosure does not say what is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, count, product
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,8 @@ Integers = NDArray[np.int64]
 _BATCH, _BARREN = 1 << 15, 1 << 20
 #: A sample that tells how many decisions stay open.
 _TELLING = 1 << 12
+#: People in question who are drawn for each who is judged, at most: rare groups are waited for no longer.
+_WAITING = 8
 
 
 def offer_of_metric(problem: Problem, question: GroupMetric) -> Offer | Refusal:
@@ -125,7 +128,7 @@ def answering_metric(
             if budget.exhausted:
                 budget = yield drawing.so_far(Reason.TIMEOUT)
             with until(budget.deadline):
-                sample.grow(look.size - sample.size)
+                sample.grow(look.size)
             observer.progress("sampling", None, f"{sample.size:,} people drawn")
         seen = drawing.read(Fraction(look.confidence))
         facts.so_far = drawing.so_far(Reason.TIMEOUT)
@@ -150,14 +153,18 @@ class _Drawing:
         self.enclosure = known if isinstance(known, Value) else None
         self._beside = Beside(question=question, population=problem.population, enclosure=self.enclosure)
         number = count()
+
+        def sample(subject: Subject) -> _Sample:
+            return _Sample(problem, subject, _apart(question), np.random.default_rng([seed, next(number)]))
+
         self._by_baseline = {
-            baseline: [_Sample(problem, subject, np.random.default_rng([seed, next(number)])) for subject in subjects]
+            baseline: [sample(subject) for subject in subjects]
             for baseline, subjects in _subjects(problem, question).items()
         }
         #: Whoever may be favoured most is known by people as they are.
         self._own: _Sample | None = None
         if question.baseline == MOST_FAVOURED:
-            self._own = _Sample(problem, subject_of(problem), np.random.default_rng([seed, next(number)]))
+            self._own = sample(subject_of(problem))
         self._left, self._seen_at = list(self._by_baseline), 0
         self._seen: Value | None = None
 
@@ -169,7 +176,7 @@ class _Drawing:
 
     def smaller_than(self, look: Look) -> _Sample | None:
         """A sample that is smaller, of those that matter."""
-        if self._own is not None and self._own.size < look.size:
+        if self._own is not None and self._own.lacks(look.size):
             return self._own
         if self._own is not None and self._seen_at < look.size:
             sure = (1 + Fraction(look.confidence)) / 2
@@ -177,7 +184,7 @@ class _Drawing:
             self._left = [baseline for baseline in self._left if baseline in most] or self._left
             self._seen_at = look.size
         samples = chain(*(self._by_baseline[baseline] for baseline in self._left))
-        return next((sample for sample in samples if sample.size < look.size), None)
+        return next((sample for sample in samples if sample.lacks(look.size)), None)
 
     def read(self, each: Fraction) -> Value:
         """What the samples say, with this confidence for all of their intervals."""
@@ -212,10 +219,26 @@ class _Drawing:
         return Evidence(backend="sampling", method=method, notes=notes, basis=Basis(arithmetic=Arithmetic.ESTIMATE))
 
 
-class _Sample:
-    """The people who were drawn so far from one distribution, by key: those who meet the conditions."""
+def _apart(question: GroupMetric) -> tuple[int, ...]:
+    """The columns whose values each have an equal part of the people who are judged.
 
-    def __init__(self, problem: Problem, subject: Subject, rng: np.random.Generator) -> None:
+    Hits are binomial given how many of a cohort were judged, whoever chose these by their keys: so every group may have
+    as many, where each cohort is part of one. Groups that are taken together, or listed by their size, stay as they
+    come.
+    """
+    if question.excluding is not None or question.metric.comparison.value.signed:
+        return ()
+    return (*question.across, *question.given_each)
+
+
+class _Sample:
+    """The people who were drawn so far from one distribution, by key: those who meet the conditions.
+
+    Those with the same values of the columns ``apart`` are a part of it; each part is as large, as far as it is not too
+    rare.
+    """
+
+    def __init__(self, problem: Problem, subject: Subject, apart: Sequence[int], rng: np.random.Generator) -> None:
         from fairdsl.backends.sampling.people import People
         from fairdsl.metrics import key_of
 
@@ -225,10 +248,15 @@ class _Sample:
         self._sizes = tuple(len(network.cells[column]) for column in subject.keys)
         self._keys = list(product(*([key_of(cell) for cell in network.cells[column]] for column in subject.keys)))
         self._tally = _tally(problem, len(self._keys))
+        places = [subject.keys.index(column) for column in apart]
+        parts: dict[Key, int] = {}
+        #: Of each key the part to which its people belong; of each part how many there are.
+        self._part = np.array([parts.setdefault(tuple(key[at] for at in places), len(parts)) for key in self._keys])
+        self._held = np.zeros(len(parts), dtype=np.int64)
         #: How they are judged, in words for reports.
         asked = isinstance(problem.model.opaque, BlackBox)
         self.how = "each judged by the model's own answers" if asked else "each judged exactly"
-        self.candidates = self.size = 0
+        self.candidates = self.size = self._met = 0
 
     @property
     def barren(self) -> bool:
@@ -240,26 +268,39 @@ class _Sample:
         """What was counted of each key."""
         return self._tally.found(self._keys)
 
-    def grow(self, wanted: int) -> None:
-        """One batch more, of which the first ``wanted`` that are in question are kept at most."""
+    def lacks(self, size: int) -> bool:
+        """Whether a look at so many has to wait for more."""
+        return self.size < size and (len(self._held) == 1 or self._met < _WAITING * size)
+
+    def grow(self, size: int) -> None:
+        """One batch more for a look at so many people, of whom no part has more than an equal one."""
         share = (self.size + 1) / (self.candidates + 1)
-        count = min(_BATCH, max(64, int(wanted / share * 1.02) + 1))
+        count = min(_BATCH, max(64, int((size - self.size) / share * 1.02) + 1))
         with one_blas_thread():
             crowd = self._people.draw(count)
-            kept = np.flatnonzero(self._in_question(crowd))
-            self.candidates += count if len(kept) <= wanted else int(kept[wanted - 1]) + 1
-            self._count(crowd, kept[:wanted])
+            met = np.flatnonzero(self._in_question(crowd))
+            places = self._places(crowd, met)
+            parts, room = self._part[places], ceil(size / len(self._held)) - self._held
+            wanted = [np.flatnonzero(parts == part)[: room[part]] for part in np.unique(parts)]
+            chosen = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *wanted]))[: size - self.size]
+            # Whoever comes behind the last one of a look was not needed.
+            last = chosen[-1] if self.size + len(chosen) == size else None
+            self.candidates += count if last is None else int(met[last]) + 1
+            self._met += len(met) if last is None else int(last) + 1
+            self._held += np.bincount(parts[chosen], minlength=len(self._held))
+            self._tally.add(crowd, met[chosen], places[chosen], self._reads)
+            self.size += len(chosen)
 
     def _in_question(self, crowd: Crowd) -> Booleans:
         """Those who exist and meet the conditions, which no value within open cells changes."""
         met = mask(self._subject.condition, {Who.EACH: crowd.values[0]})
         return met if self._people.set_from_outside else met & ~crowd.lost
 
-    def _count(self, crowd: Crowd, kept: Integers) -> None:
-        cells = crowd.cells[kept][:, list(self._subject.keys)]
-        places = np.ravel_multi_index(tuple(cells.T), self._sizes) if self._sizes else np.zeros(len(kept), np.int64)
-        self._tally.add(crowd, kept, np.asarray(places, dtype=np.int64), self._reads)
-        self.size += len(kept)
+    def _places(self, crowd: Crowd, people: Integers) -> Integers:
+        """The places of these people's keys."""
+        cells = crowd.cells[people][:, list(self._subject.keys)]
+        places = np.ravel_multi_index(tuple(cells.T), self._sizes) if self._sizes else np.zeros(len(people), np.int64)
+        return np.asarray(places, dtype=np.int64)
 
 
 def _tally(problem: Problem, keys: int) -> Tally:

@@ -77,6 +77,8 @@ class People:
         self._tried = _tried(subject, drawn & subject.read)
         self._groups = list(product(*(range(len(subject.network.cells[column])) for column in self.set_from_outside)))
         self._next = 0
+        #: By column and the cells of its parents, once they were needed.
+        self._steps: dict[tuple[int, tuple[int, ...]], Floats] = {}
 
     def draw(self, count: int) -> Crowd:
         """So many more individuals; of columns that are set from outside, each combination in turn."""
@@ -116,7 +118,10 @@ class People:
                 assert numbers is not None
                 numbers[people] = _normal_numbers(row, self._network.columns[factor.column], chance[people])
             else:
-                found[people] = np.searchsorted(_steps(row), chance[people], side="right")
+                steps = self._steps.get((factor.column, at))
+                if steps is None:
+                    steps = self._steps[factor.column, at] = _steps(row)
+                found[people] = np.searchsorted(steps, chance[people], side="right")
         return found, numbers
 
     def _variants(self, columns: list[Column], cells: Integers) -> list[ExactRows]:
