@@ -22,8 +22,8 @@ from shares.questions import ask, networks_in
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.intervals.axes import Axis
-from fairdsl.backends.intervals.clock import advance_until
 from fairdsl.backends.intervals.refine import OpenBox
+from fairdsl.backends.refining.clock import advance_until
 from fairdsl.backends.smt import Smt
 from fairdsl.ir.expr import Compare, Linear, Relation, Variable, conjoin
 from fairdsl.ir.problem import Problem

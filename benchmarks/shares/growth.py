@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from wide_network import Weights, save
 
-from fairdsl.backends.intervals.clock import advance_until
+from fairdsl.backends.refining.clock import advance_until
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
 from shares.measure import Reading, Started, read_at, reading_of, refined_by, started, warm

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals.clock import advance_until
 from fairdsl.backends.intervals.lowering import Lowered, lower
 from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.workers import refine_in_parallel
+from fairdsl.backends.refining.clock import advance_until
+from fairdsl.backends.refining.workers import refine_in_parallel
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 

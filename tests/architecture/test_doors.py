@@ -11,10 +11,10 @@ from tests.modules import PACKAGE, files, nodes_of
 
 #: Who may import `pickle`, and what it reads: messages of our own processes and files of this very run.
 PICKLE = {
-    "backends/intervals/cluster.py": "writes the task that goes to a cluster",
-    "backends/intervals/pool.py": "writes the task of this run into a folder of this run",
-    "backends/intervals/slices.py": "on a worker of a cluster, whose scheduler is trusted (SECURITY.md)",
-    "backends/intervals/worker.py": "reads the task that its parent wrote a moment ago",
+    "backends/refining/cluster.py": "writes the task that goes to a cluster",
+    "backends/refining/pool.py": "writes the task of this run into a folder of this run",
+    "backends/refining/slices.py": "on a worker of a cluster, whose scheduler is trusted (SECURITY.md)",
+    "backends/refining/worker.py": "reads the task that its parent wrote a moment ago",
     "backends/smt/solvers/pool.py": "writes what goes through a pipe to a process of ours",
     "backends/smt/solvers/worker.py": "reads what comes through that pipe",
     "processes.py": "names the exception of a pipe that was cut",
@@ -36,9 +36,9 @@ METHODS = {
 #: Who opens or writes files elsewhere, and which these are.
 ELSEWHERE = {
     "numerics/kernels/cache.py": "the sources of the package, and a lock in a private folder",
-    "backends/intervals/pool.py": "a new folder of this run",
+    "backends/refining/pool.py": "a new folder of this run",
     "backends/warmup.py": "a lock in a private folder",
-    "backends/intervals/worker.py": "a file of this run",
+    "backends/refining/worker.py": "a file of this run",
     "backends/ssat/solvers/adapters.py": "a new folder of this run",
     "backends/ssat/solvers/libraries.py": "a new folder of this run",
     "cli/bug.py": "a new folder for temporary files",

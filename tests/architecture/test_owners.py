@@ -21,7 +21,7 @@ OWNERS = {
     "fairdsl_verify": ("proving",),
     "click": ("cli",),
     "cvc5": ("second_opinions",),
-    "distributed": ("backends/intervals",),
+    "distributed": ("backends/refining",),
     "h5py": ("models/keras_files",),
     "highspy": ("backends/smt",),
     "lark": ("syntax",),

@@ -41,7 +41,7 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_scheduler_that_is_not_there(
     address: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairdsl.backends.intervals.cluster._PATIENCE", 0.5)
+    monkeypatch.setattr("fairdsl.backends.refining.cluster._PATIENCE", 0.5)
     (tmp_path / "s.fair").write_text(SPEC, encoding="utf-8")
     words = ["check", "s.fair", "--backend", "intervals"]
     if command == "solve":

@@ -136,7 +136,7 @@ NOT_FUZZED = {
     "models/runtime": "reads again what the importer has read",
     "pruning/onnx_file": "reads again what the importer has read",
     "models/confirm/remembered": "a private cache of this user",
-    "backends/intervals/worker": "task files that this run wrote",
+    "backends/refining/worker": "task files that this run wrote",
     "numerics/kernels/compiled": "only hashes the package's own code",
     "backends/ssat/solvers/libraries": "what this run's own processes write",
     "backends/answer_files": "only looks whether a file is there",

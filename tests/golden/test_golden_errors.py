@@ -22,7 +22,7 @@ def case_of(folder: Path) -> Case:
 def impatient(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long for a cluster that there is not."""
     if "no-cluster" in request.node.name:
-        monkeypatch.setattr("fairdsl.backends.intervals.cluster._PATIENCE", 0.5)
+        monkeypatch.setattr("fairdsl.backends.refining.cluster._PATIENCE", 0.5)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

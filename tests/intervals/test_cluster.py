@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals.clock import Checkpoints
-from fairdsl.backends.intervals.cluster import Cluster, refine_on_cluster
 from fairdsl.backends.intervals.refine import Bounds, Refinement
+from fairdsl.backends.refining.clock import Checkpoints
+from fairdsl.backends.refining.cluster import Cluster, refine_on_cluster
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline
 from fairdsl.diagnostics import DiagnosticError
@@ -92,7 +92,7 @@ def test_the_deadline_ends_it(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])
 def test_no_cluster(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairdsl.backends.intervals.cluster._PATIENCE", 1.0)
+    monkeypatch.setattr("fairdsl.backends.refining.cluster._PATIENCE", 1.0)
     with pytest.raises(DiagnosticError) as caught:
         refine_on_cluster(SlowBisection.start(LARGE), address, deadline=Deadline(0.0), observer=Silent(), memory=2**30)
     assert [finding.code for finding in caught.value.diagnostics] == ["E0614"]

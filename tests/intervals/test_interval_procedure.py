@@ -24,7 +24,7 @@ from fairdsl.backends.intervals import Intervals, warmup
 from fairdsl.backends.intervals.kernels import tree
 from fairdsl.backends.intervals.lowering import _float32_error
 from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.workers import refine_in_parallel
+from fairdsl.backends.refining.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
 from fairdsl.backends.warmup import Kernels
 from fairdsl.clock import NEVER, OutOfTimeError
@@ -461,7 +461,7 @@ def test_a_share_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None
         ending = refine_in_parallel(refinement, **{**others, "jobs": 1}, nodes=40)
         return ending if ending is Ending.FINISHED else Ending.DEADLINE
 
-    monkeypatch.setattr("fairdsl.backends.intervals.workers.refine_in_parallel", so_many)
+    monkeypatch.setattr("fairdsl.backends.refining.workers.refine_in_parallel", so_many)
     asked = problem(PEOPLE, network(5, 12, seed=2, scale=SCALE), 4, quantity=SHARE)
     answering = Intervals().answering(asked, Facts(), Budget.of(60.0), Silent())
     known = [next(answering)]
@@ -480,7 +480,7 @@ def test_a_share_that_is_cut_while_it_is_refined_has_its_estimate(monkeypatch: p
     def cut(*_: object, **__: object) -> None:
         raise OutOfTimeError(cut=True)
 
-    monkeypatch.setattr("fairdsl.backends.intervals.workers.refine_in_parallel", cut)
+    monkeypatch.setattr("fairdsl.backends.refining.workers.refine_in_parallel", cut)
     wide = replace_amount(PEOPLE, 10**6)
     asked = problem(wide, network(5, 30, 30, 30, seed=1, scale=(10.0**6, *SCALE[1:])), 4, quantity=SHARE)
     plan = negotiate(asked)

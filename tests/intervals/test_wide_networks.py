@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from fairdsl.backends.contract import Budget, Silent
-from fairdsl.backends.intervals.clock import advance_until
 from fairdsl.backends.intervals.effort import seconds_of_analysis
-from fairdsl.backends.intervals.workers import refine_within
+from fairdsl.backends.refining.clock import advance_until
+from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending
 from tests.intervals.bisection import SlowBisection, plane
 

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals import clock, workers
-from fairdsl.backends.intervals.clock import Checkpoints, Clock
-from fairdsl.backends.intervals.pool import WorkerPool
 from fairdsl.backends.intervals.refine import Bounds, Refinement
-from fairdsl.backends.intervals.worker import Progress
-from fairdsl.backends.intervals.workers import refine_in_parallel
+from fairdsl.backends.refining import clock, workers
+from fairdsl.backends.refining.clock import Checkpoints, Clock
+from fairdsl.backends.refining.pool import WorkerPool
+from fairdsl.backends.refining.worker import Progress
+from fairdsl.backends.refining.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline
 from tests.intervals.bisection import Bisection, SlowBisection, plane, unfair_units
@@ -139,7 +139,7 @@ def test_a_part_that_kills_its_workers_stays_undecided(monkeypatch: pytest.Monke
             worker.process.kill()  # type: ignore[attr-defined]
 
     monkeypatch.setattr(WorkerPool, "_assign", assign_and_kill)
-    monkeypatch.setattr("fairdsl.backends.intervals.pool._DEATHS", 2)
+    monkeypatch.setattr("fairdsl.backends.refining.pool._DEATHS", 2)
     refinement = SlowBisection.start(LARGE)
     refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=1000)
     bounds = refinement.bounds()

@@ -52,7 +52,7 @@ def looked_at(data: st.DataObject, trees: tuple[int, int] = (2, 40)) -> Looked:
     question = many(data.draw(st.integers(*trees)), 4, data.draw(st.integers(0, 10**6)), data.draw(st.integers(3, 6)))
     found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
-    descent = Refinement(lowered, found, 2**20)
+    descent = Refinement.start(lowered, found, memory=2**20)
     boxes = descent._boxes
     whole = boxes.high[0].copy()
     ends = [sorted((data.draw(st.integers(0, n - 1)), data.draw(st.integers(1, n)))) for n in whole.tolist()]

@@ -82,7 +82,7 @@ def test_agrees_with_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(pair, Pair)
         if not known.individuals or (forest := forest_of(lowered := lower(drawn, pair))) is None:
             return
-        descent = Refinement(lowered, forest, 2**20)
+        descent = Refinement.start(lowered, forest, memory=2**20)
         while not descent.finished:
             enclosed(descent, known)
             descent.step()
@@ -170,7 +170,7 @@ def begun(question: Problem) -> Refinement:
     """What is bounded of everybody, before anything is cut."""
     found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
-    descent = Refinement(lowered, found, 2**20)
+    descent = Refinement.start(lowered, found, memory=2**20)
     descent._refine(0, 1)
     descent._enter(int(descent._settled.number[0]))
     return descent
@@ -184,7 +184,7 @@ def test_moments_are_those_of_everybody() -> None:
     lowered = lower(question, pair)
     found = forest_of(lowered)
     assert found is not None
-    descent = Refinement(lowered, found, 2**20)
+    descent = Refinement.start(lowered, found, memory=2**20)
     descent._refine(0, 1)
     weights, known = model.layers[0].weight.exact[0], truth(question)
     sides = [
@@ -210,7 +210,7 @@ def test_without_room_for_boxes_the_rest_is_open() -> None:
     assert isinstance(pair, Pair)
     found = forest_of(lowered := lower(question, pair))
     assert found is not None
-    descent = Refinement(lowered, found, 0)
+    descent = Refinement.start(lowered, found, memory=0)
     while not descent.finished and not descent.full:
         descent.step()
     assert descent.full

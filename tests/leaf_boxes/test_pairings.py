@@ -14,7 +14,7 @@ from fairdsl.backends.contract import Offer
 from fairdsl.backends.leaf_boxes import LeafBoxes, duels, pairings
 from fairdsl.backends.leaf_boxes.asked import ask_of, refusal_of_any
 from fairdsl.backends.leaf_boxes.duels import contest_of
-from fairdsl.backends.leaf_boxes.pairings import Pairings
+from fairdsl.backends.leaf_boxes.pairings import Pairings, Question
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Relation, Who
 from fairdsl.ir.model import ByThreshold, Layer, Logits
@@ -61,7 +61,7 @@ def begun(drawn: Problem) -> Pairings | None:
         return None
     asked = ask_of(drawn, pair)
     contest = contest_of(asked.lowered)
-    return None if contest is None else Pairings(asked, contest, 2**20)
+    return None if contest is None else Pairings(Question(asked, contest), memory=2**20)
 
 
 @pytest.mark.parametrize("bits", [61, 3])

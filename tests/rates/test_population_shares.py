@@ -17,7 +17,7 @@ from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.rates import Rates
 from fairdsl.backends.rates import shares as of_people
 from fairdsl.backends.rates.arithmetic import TangledError
-from fairdsl.backends.rates.shares import _Share, refusal_of_share
+from fairdsl.backends.rates.shares import Share, refusal_of_share
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, Member, Not, Variable, Who, conjoin
 from fairdsl.ir.population import Network
@@ -80,7 +80,7 @@ def test_boxes_come_to_what_counting_does(asks: Problem) -> None:
     assert found.vacuous == counted.vacuous
     if asks.quantity is Quantity.FAIR_SHARE:
         assert found.of_domain == counted.of_domain
-    first = _Share(asks).verdict(None, None)
+    first = Share(asks).verdict(None, None)
     if isinstance(first, Shares):
         assert first.certified <= counted.certified
         assert first.falsified <= counted.falsified

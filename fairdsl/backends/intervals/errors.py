@@ -45,14 +45,3 @@ def unfitting_part(path: str, reason: str) -> Diagnostic:
     """A result that belongs to another job, shard, or way of sharing out."""
     why = "shares of different questions, or of parts that overlap, cannot be added up"
     return unfitting(path, reason, why, "give the results of one job, all made with the same `--shard .../n`")
-
-
-def no_cluster(address: str, reason: str) -> Diagnostic:
-    """``intervals.scheduler`` that leads nowhere."""
-    return Diagnostic(
-        code="E0614",
-        title=f"no Dask cluster can be used at `{address}`",
-        notes=(reason,),
-        why="a run on this machine alone would pass for one on the cluster",
-        help="start `dask scheduler` and workers that have `fairdsl[cluster]`, or leave out `intervals.scheduler`",
-    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fairdsl.options import Section, option
-from fairdsl.options.kinds import Text
+from fairdsl.backends.refining.options import scheduler_option
+from fairdsl.options import Section
 
 __all__ = ["IntervalsOptions"]
 
@@ -17,9 +17,4 @@ class IntervalsOptions(Section):
 
     section: ClassVar[str] = "intervals"
 
-    scheduler: str | None = option(
-        None,
-        "Run the refinement on this Dask cluster, for example tcp://host:8786.",
-        Text("ADDRESS", "the address of a Dask scheduler", "tcp://host:8786"),
-        unset="this machine alone",
-    )
+    scheduler: str | None = scheduler_option()

@@ -12,6 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
+from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
@@ -142,17 +143,17 @@ class _Run:
 
     def refine(self, facts: Facts) -> None:
         """Until the time is up, nothing is left, or what is known settles what is asked."""
-        from fairdsl.backends.intervals.workers import refine_within
+        from fairdsl.backends.refining.workers import refine_within
         from fairdsl.backends.solved import Ending
 
         end = self._budget.deadline.later(-self._kept)
-        shares = self._asks_for_shares
+        shares, scheduler = self._asks_for_shares, self._budget.options[IntervalsOptions].scheduler
         looks = not shares or facts.enough is not None
         look, alone = (_FIRST_LOOK, self._budget.jobs > 1) if looks else (inf, False)
         while True:
             deadline = min(end, Deadline.within(look))
             budget = replace(self._budget, deadline=deadline)
-            self._ending = refine_within(self._refinement, budget, self._observer, alone=alone)
+            self._ending = refine_within(self._refinement, budget, self._observer, scheduler=scheduler, alone=alone)
             if self._ending in (Ending.INTERRUPTED, Ending.FINISHED) or deadline >= end:
                 return
             if shares:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.answer import Counted, shares_of, verdict_of
-from fairdsl.backends.intervals.clock import advance_until
 from fairdsl.backends.intervals.container import digest
 from fairdsl.backends.intervals.job import Job
 from fairdsl.backends.intervals.recheck import Checked, Recheck
 from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.intervals.result import Result, read_result
+from fairdsl.backends.refining.clock import advance_until
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 from fairdsl.source.reading import content_of

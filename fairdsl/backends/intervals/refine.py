@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl import clock
 from fairdsl.backends.intervals.claims import SMALL
 from fairdsl.backends.intervals.effort import (
     FIRST_CHOICE,
@@ -76,6 +77,9 @@ class OpenBox:
 
 class Refinement:
     """The state of one refinement; anytime: every state is sound. Deterministic in the number of nodes."""
+
+    #: What is counted where effort is given.
+    work = clock.Work("boxes bounded")
 
     def __init__(self, task: Task, tree: Tree, *, memory: int) -> None:
         self.task = task
@@ -235,6 +239,20 @@ class Refinement:
     @property
     def _count(self) -> int:
         return int(self._tree.counts[NODES])
+
+    @property
+    def undecided(self) -> float:
+        """How many units may be treated unfairly and are not known to be."""
+        return self.bounds().undecided
+
+    @property
+    def total(self) -> int:
+        """How many units there are."""
+        return self.task.total
+
+    def heaviest(self, limit: int) -> list[float]:
+        """What each of the boxes with the most undecided or falsified units leaves undecided."""
+        return [box.undecided for box in self.open_boxes(limit)]
 
     def open_boxes(self, limit: int) -> list[OpenBox]:
         """The boxes with the most undecided or falsified units, heaviest first."""

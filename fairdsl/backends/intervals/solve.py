@@ -17,8 +17,6 @@ from fairdsl.backends.answer_files import check_earlier
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.encoding import Solving
 from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.clock import Checkpoints
-from fairdsl.backends.intervals.cluster import check_cluster
 from fairdsl.backends.intervals.container import digest
 from fairdsl.backends.intervals.job import Job, read_job
 from fairdsl.backends.intervals.options import IntervalsOptions
@@ -27,7 +25,9 @@ from fairdsl.backends.intervals.recover import Found, Part, Shards, join_results
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import Progress, Result, growing, result_name, write_result
 from fairdsl.backends.intervals.warmup import KERNELS
-from fairdsl.backends.intervals.workers import refine_within
+from fairdsl.backends.refining.clock import Checkpoints
+from fairdsl.backends.refining.cluster import check_cluster
+from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending, Refined, Solved
 from fairdsl.clock import look, phase
 from fairdsl.diagnostics import DiagnosticError
@@ -72,7 +72,8 @@ def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved
             def save(refined: Refinement) -> None:
                 add(_progress(start, refined, time.monotonic() - began), refined.added(recorded))
 
-            ending = refine_within(refinement, budget, observer, Checkpoints(save, how.checkpoint))
+            checkpoints = Checkpoints(save, how.checkpoint)
+            ending = refine_within(refinement, budget, observer, checkpoints, scheduler=scheduler)
         latest = _at(start, refinement, time.monotonic() - began)
     if not (start.finished and how.resume):
         write_result(target, latest)

@@ -10,7 +10,7 @@ sizes add up; every size is a whole number (over one denominator), without round
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import lcm, prod
 from typing import Any
 
@@ -67,6 +67,12 @@ class UnfairBoxes:
     swapped: BoolArray
 
     @classmethod
+    def none(cls, axes: int) -> UnfairBoxes:
+        """No boxes."""
+        ends, nobody = np.zeros((0, axes), dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return cls.of(ends, ends, nobody, nobody)
+
+    @classmethod
     def of(cls, low: Integers, high: Integers, first: Integers, second: Integers) -> UnfairBoxes:
         """Of pairs that share their box."""
         return cls(low, high, first, second, low, high, np.zeros(len(low), dtype=np.bool_))
@@ -93,6 +99,12 @@ class Counts:
     open_boxes: int = 0
     boxes: int = 0
     paired: bool = False
+
+    @classmethod
+    def of(cls, counts: Sequence[Counts]) -> Counts:
+        """Of disjoint boxes together."""
+        *sums, paired = (sum(every) for every in zip(*map(astuple, counts), strict=True))
+        return cls(*sums, paired=bool(paired))  # type: ignore[misc]
 
 
 class Sizes:
@@ -165,7 +177,7 @@ class Descent:
     #: It is never out of room, and what it has not counted is not bounded.
     full = bounds = False
     #: Times the effort of visiting a node, for nodes are looked up here.
-    of_a_node = 4.5
+    units_a_node = 4.5
 
     def __init__(self, lowered: Lowered) -> None:
         graph = lowered.graph

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from math import lcm, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,13 @@ from fairdsl.backends.leaf_boxes.comparisons import Comparisons, Ranges
 from fairdsl.backends.leaf_boxes.conditions import middle
 from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.duels import Contest
+from fairdsl.backends.leaf_boxes.reach import Reach, Units, parted
+from fairdsl.backends.leaf_boxes.refinement import NODES
+from fairdsl.backends.refining.refinement import State, Stepwise
+from fairdsl.clock import UNITS
 from fairdsl.verdict import Estimate
 
-__all__ = ["Pairings", "parted"]
+__all__ = ["Pairings", "Question"]
 
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -36,25 +41,6 @@ _PARTNERS, _ALL_PARTNERS = 24, 2**13
 
 
 @dataclass(frozen=True, slots=True)
-class _Units:
-    """Boxes of units [n, axes], and (of individuals) their assignment [n]."""
-
-    low: Integers
-    high: Integers
-    own: Integers
-
-    def __len__(self) -> int:
-        return len(self.low)
-
-    def at(self, rows: Integers | BoolArray | slice) -> _Units:
-        return _Units(self.low[rows], self.high[rows], self.own[rows])
-
-    @classmethod
-    def joined(cls, found: Sequence[_Units]) -> _Units:
-        return cls(*(np.concatenate([getattr(each, name) for each in found]) for name in cls.__slots__))
-
-
-@dataclass(frozen=True, slots=True)
 class _Judged:
     """Of each box what becomes of it, where to cut it, and what a box of unfair units is known by."""
 
@@ -63,32 +49,107 @@ class _Judged:
     unfair: UnfairBoxes
 
 
-class Pairings:
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """All that is needed to settle it."""
+
+    asked: Asked
+    contest: Contest
+
+
+class Pairings(Stepwise):
     """Settles one question, as many rounds as are asked for, within some bytes of memory."""
 
-    bounds = False
+    bounds, work = False, NODES
     #: Times the effort of visiting a node.
-    of_a_node = 1.0
+    units_a_node = 1.0
+    seconds_a_node = NODES.units / UNITS
 
-    def __init__(self, asked: Asked, contest: Contest, memory: int) -> None:
+    def __init__(self, task: Question, units: Units | None = None, *, memory: int) -> None:
+        super().__init__()
+        self.task, asked, contest = task, task.asked, task.contest
         lowered = asked.lowered
         self._sizes = sizes = Sizes(lowered)
         self.axes = sizes.axes
         self._comparisons = Comparisons(asked, contest, sizes.axes)
         self._trees = len(contest.leaves.starts)
-        self._reach = _Reach(asked, sizes)
+        self._reach = Reach(asked, sizes)
         self._weights = self._weighed(asked)
         self._most = max(1024, memory // (8 * (2 * len(self.axes) + 2)))
         self._chunk = max(1, min(_BOXES, _AT_ONCE // self._comparisons.count))
         self.counts = Counts()
-        self.full = False
-        self._absent, self._waiting = 0, 0
-        self._piles: dict[int, list[_Units]] = defaultdict(list)
+        self._full = False
+        self._absent = self._waiting = self.nodes = 0
+        self._piles: dict[int, list[Units]] = defaultdict(list)
         self._found: list[UnfairBoxes] = []
+        #: What there was when boxes were lent out.
+        self._lent: State | None = None
         low, high = sizes.whole()
         self._whole = sizes.total * sum(self._weights)
-        for own in range(len(self._weights)):
-            self._wait(_Units(low[None], high[None], np.array([own])))
+        every = len(self._weights)
+        self._wait(
+            Units(low[None].repeat(every, 0), high[None].repeat(every, 0), np.arange(every)) if units is None else units
+        )
+
+    @classmethod
+    def resume(cls, task: Question, state: State, *, memory: int = 2 << 30) -> Pairings:
+        """Go on from what :meth:`state`, or :meth:`fork`, returned."""
+        found = cls(task, Units(*state["units"]), memory=memory)
+        found._take(state["counted"], state["absent"], state["nodes"], [state["unfair"]])
+        return found
+
+    def _take(self, counted: Sequence[Any], absent: int, nodes: int, unfair: Sequence[Sequence[Any]]) -> None:
+        self.counts, self._absent, self.nodes = Counts(*counted), absent, nodes
+        self._found = [UnfairBoxes(*each) for each in unfair]
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        units = self._open()
+        return self._state(units, self.counts, self._absent, self.nodes, self.unfair)
+
+    def _state(self, units: Units, counts: Counts, absent: int, nodes: int, unfair: UnfairBoxes) -> State:
+        kept = tuple(getattr(unfair, name) for name in UnfairBoxes.__slots__)
+        boxes = units.low, units.high, units.own
+        return {"units": boxes, "counted": astuple(counts), "absent": absent, "nodes": nodes, "unfair": kept}
+
+    def _open(self) -> Units:
+        """The boxes that wait, the heaviest first."""
+        ends = np.zeros((0, len(self.axes)), dtype=np.int64)
+        none = Units(ends, ends, np.zeros(0, dtype=np.int64))
+        return Units.joined([none, *(each for _, pile in sorted(self._piles.items(), reverse=True) for each in pile)])
+
+    def fork(self, parts: int) -> Sequence[State]:
+        """States of so many refinements that share out the boxes by their sizes."""
+        units, none = self._open(), UnfairBoxes.none(len(self.axes))
+        self._lent = self.state()
+        return [self._state(units.at(slice(part, None, parts)), Counts(), 0, 0, none) for part in range(parts)]
+
+    def join(self, states: Sequence[State]) -> None:
+        """Take over what forked refinements found; may be called again with later states of the same parts."""
+        if self._lent is None:
+            raise ValueError("nothing is lent out")
+        every = [self._lent, *states]
+        counted = astuple(Counts.of([Counts(*each["counted"]) for each in every]))
+        absent, nodes = (sum(each[name] for each in every) for name in ("absent", "nodes"))
+        self._take(counted, absent, nodes, [each["unfair"] for each in every])
+        self._piles.clear()
+        self._waiting = 0
+        self._wait(Units.joined([Units(*each["units"]) for each in states]))
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for more boxes."""
+        return self._full
+
+    @property
+    def undecided(self) -> float:
+        """The share that is open."""
+        return float(Fraction(self.left, max(1, self._whole)))
+
+    def heaviest(self, limit: int) -> Sequence[float]:
+        """How large the largest boxes are."""
+        found: list[float] = np.sort(self._about(self._open()))[::-1][:limit].tolist()
+        return found
 
     def _weighed(self, asked: Asked) -> list[int]:
         """How many individuals each assignment stands for, as whole numbers; one where units have none."""
@@ -117,14 +178,15 @@ class Pairings:
     @property
     def unfair(self) -> UnfairBoxes:
         """The boxes of unfair units that are kept, the first ones found."""
-        return UnfairBoxes.joined(self._found)
+        return UnfairBoxes.joined(self._found or [UnfairBoxes.none(len(self.axes))])
 
     def estimated(self, seed: int) -> Estimate | None:
         """Nothing."""
         return None
 
-    def step(self) -> int:
+    def step(self, most: int | None = None) -> int:
         """One round: the heaviest boxes are settled or cut in two; how many trees were looked at."""
+        self._lent = None
         units = self._taken()
         judged = self._judged(units)
         counts, kind = self.counts, judged.kind
@@ -141,15 +203,17 @@ class Pairings:
         counts.paired = counts.paired or bool((settled & (kind != _VACUOUS)).any())
         self._keep(judged, np.flatnonzero(kind == _UNFAIR))
         self._cut(units.at(cut), judged.cuts[cut])
-        return len(units) * self._trees * (2 if self._comparisons.individuals else 1)
+        looked_at = len(units) * self._trees * (2 if self._comparisons.individuals else 1)
+        self.nodes += looked_at
+        return looked_at
 
-    def _taken(self) -> _Units:
+    def _taken(self) -> Units:
         """Boxes of the heaviest pile, so many as are looked at together."""
         heaviest = max(self._piles)
         pile = self._piles[heaviest]
         units = pile.pop()
         while len(units) < self._chunk and pile:
-            units = _Units.joined([units, pile.pop()])
+            units = Units.joined([units, pile.pop()])
         if len(units) > self._chunk:
             pile.append(units.at(slice(self._chunk, None)))
             units = units.at(slice(0, self._chunk))
@@ -158,8 +222,18 @@ class Pairings:
         self._waiting -= len(units)
         return units
 
-    def _wait(self, units: _Units) -> None:
+    def _wait(self, units: Units) -> None:
         """Put boxes with those that are about as heavy."""
+        sizes = self._about(units)
+        _, heavy = np.frexp(sizes)
+        heavy[sizes == 0] = -(2**20)
+        for pile in np.unique(heavy).tolist():
+            self._piles[pile].append(units.at(heavy == pile))
+        self._waiting += len(units)
+        self._full = self._waiting > self._most
+
+    def _about(self, units: Units) -> NDArray[np.float64]:
+        """About how large each of some boxes is."""
         sizes = np.array([float(weight) for weight in self._weights])[units.own]
         for axis, sums in enumerate(self._sizes.sums):
             low, high = units.low[:, axis], units.high[:, axis]
@@ -169,14 +243,9 @@ class Pairings:
             else:
                 parts = self._sizes.parts[axis].astype(np.float64)
                 sizes = sizes * ((low[:, None] >> np.arange(len(parts)) & 1) @ parts)
-        _, heavy = np.frexp(sizes)
-        heavy[sizes == 0] = -(2**20)
-        for pile in np.unique(heavy).tolist():
-            self._piles[pile].append(units.at(heavy == pile))
-        self._waiting += len(units)
-        self.full = self._waiting > self._most
+        return np.asarray(sizes)
 
-    def _size(self, units: _Units) -> int:
+    def _size(self, units: Units) -> int:
         """The size of some boxes together, exactly."""
         of = self._sizes.of
         owners = np.unique(units.own).tolist()
@@ -187,16 +256,16 @@ class Pairings:
         self.counts.unfair_boxes += len(rows)
         self._found.append(judged.unfair.at(kept))
 
-    def _cut(self, units: _Units, cuts: Integers) -> None:
+    def _cut(self, units: Units, cuts: Integers) -> None:
         if not len(units):
             return
         low, high = parted(units.low, units.high, cuts, self._sizes.ordered)
-        self._wait(_Units(low, high, np.concatenate([units.own, units.own])))
+        self._wait(Units(low, high, np.concatenate([units.own, units.own])))
 
-    def _judged(self, units: _Units) -> _Judged:
+    def _judged(self, units: Units) -> _Judged:
         return self._around(units) if self._comparisons.individuals else self._over(units)
 
-    def _over(self, units: _Units) -> _Judged:
+    def _over(self, units: Units) -> _Judged:
         low, high = units.low, units.high
         ranges, present = self._comparisons.ranges(low, high), self._comparisons.present(low, high)
         pairs = self._comparisons.over(low, high, ranges, present)
@@ -218,7 +287,7 @@ class Pairings:
         rows, place = np.arange(len(units)), hits.argmax(axis=1)
         return _Judged(kind.astype(np.int64), cuts, UnfairBoxes.of(low, high, *pairs.at(rows, place)))
 
-    def _around(self, units: _Units) -> _Judged:
+    def _around(self, units: Units) -> _Judged:
         compare, low, high = self._comparisons, units.low, units.high
         ranges, counted = compare.ranges(low, high), compare.counted(low, high, units.own)
         own = (low, high, units.own, ranges)
@@ -270,7 +339,7 @@ class Pairings:
             found[better, 0], found[better, 1], widest[better] = axis, places[better], parts[better]
         return found
 
-    def _look_around(self, unit: _Units, ranges: Ranges, row: int, judged: _Judged) -> None:
+    def _look_around(self, unit: Units, ranges: Ranges, row: int, judged: _Judged) -> None:
         """Settle one box, all of whom have the same partners, by parts of where these are; by few if it can be cut."""
         compare = self._comparisons
         most = _PARTNERS if judged.cuts[row, 0] >= 0 else _ALL_PARTNERS
@@ -315,56 +384,3 @@ class Pairings:
         inside_high[:, held] = np.where(self._sizes.ordered[held], inside_low[:, held] + 1, 0)
         inside_low[:, held] = np.where(self._sizes.ordered[held], inside_low[:, held], 1)
         return self._halves(inside_low, inside_high)
-
-
-def parted(low: Integers, high: Integers, cuts: Integers, ordered: BoolArray) -> tuple[Integers, Integers]:
-    """Both sides of each box: first all that pass, then all others."""
-    rows, axes, places = np.arange(len(low)), cuts[:, 0], cuts[:, 1]
-    line, yes_low, yes_high, no_low = ordered[axes], low.copy(), high.copy(), low.copy()
-    here = low[rows, axes]
-    yes_high[rows, axes] = np.where(line, places, high[rows, axes])
-    yes_low[rows, axes] = np.where(line, here, here & places)
-    no_low[rows, axes] = np.where(line, places, here & ~places)
-    return np.concatenate([yes_low, no_low]), np.concatenate([yes_high, high])
-
-
-class _Reach:
-    """Where the partners of those in a box may be."""
-
-    def __init__(self, asked: Asked, sizes: Sizes) -> None:
-        self.cuts = asked.lowered.cuts
-        self._ordered = sizes.ordered
-        self._parts = {
-            axis: np.array(asked.reach[attribute], dtype=np.int64)
-            for axis, attribute in enumerate(sizes.axes)
-            if attribute in asked.reach
-        }
-        self._asked = bool(asked.pair.relax)
-        #: Axes in which a partner may be elsewhere.
-        self.may_cut = np.array([axis in self._parts for axis in range(len(sizes.axes))], dtype=np.bool_)
-
-    def __bool__(self) -> bool:
-        """Whether partners may be elsewhere at all."""
-        return self._asked
-
-    def of(self, low: Integers, high: Integers, *, common: bool) -> tuple[Integers, Integers, BoolArray]:
-        """The box of all partners, or the one that everybody can come to (``common``), and where there is one."""
-        low, high = low.copy(), high.copy()
-        some = np.ones(len(low), dtype=np.bool_)
-        for axis, parts in self._parts.items():
-            if self._ordered[axis]:
-                first, last = low[:, axis].copy(), high[:, axis] - 1
-                begin, end = (last, first) if common else (first, last)
-                low[:, axis], high[:, axis] = parts[begin, 0], parts[end, 1] + 1
-                some &= low[:, axis] < high[:, axis]
-                high[:, axis] = np.maximum(high[:, axis], low[:, axis] + 1)
-            else:
-                sets = np.array([(2 << int(last)) - (1 << int(first)) for first, last in parts], dtype=np.int64)
-                there = low[:, axis, None] >> np.arange(len(sets)) & 1 > 0
-                if common:
-                    found = np.bitwise_and.reduce(np.where(there, sets, -1), axis=1)
-                else:
-                    found = np.bitwise_or.reduce(np.where(there, sets, 0), axis=1)
-                some &= found != 0
-                low[:, axis] = np.where(found != 0, found, low[:, axis])
-        return low, high, some

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
-from fairdsl.clock import Work, spend
+from fairdsl.backends.leaf_boxes.options import LeafBoxesOptions
+from fairdsl.clock import Deadline, Work, spend
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, WorstPair
 from fairdsl.numerics.narrow import Finite, narrow
@@ -35,8 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LeafBoxes"]
 
-#: What is counted where effort is given: nodes of trees that are visited, and rounds of boxes that go down together.
-_NODES, _ROUNDS = Work("nodes of trees visited", 0.002), Work("rounds of boxes", 40)
+#: What is counted where effort is given beside nodes: rounds of boxes that go down together.
+_ROUNDS = Work("rounds of boxes", 40)
+#: Seconds of several processes until pairs are first looked for where one decides; each time twice as many.
+_FIRST_LOOK = 2.0
 _QUANTITIES = (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.HOLDS, Quantity.MAX_SCORE_GAP)
 #: Witnesses that a verdict carries at most.
 _SHOWN = 10
@@ -126,7 +131,7 @@ class LeafBoxes:
         from fairdsl.backends.leaf_boxes.duels import contest_of
         from fairdsl.backends.leaf_boxes.forest import forest_of
         from fairdsl.backends.leaf_boxes.lowering import lower, refusal_of
-        from fairdsl.backends.leaf_boxes.pairings import Pairings
+        from fairdsl.backends.leaf_boxes.pairings import Pairings, Question
         from fairdsl.backends.leaf_boxes.refinement import Refinement
 
         if _goes_through_leaves(problem):
@@ -134,11 +139,11 @@ class LeafBoxes:
             return Descent(lowered), lowered
         counted = refusal_of(problem) is None
         if counted and (forest := forest_of(lowered := lower(problem, pair))) is not None:
-            return Refinement(lowered, forest, budget.memory), lowered
+            return Refinement.start(lowered, forest, memory=budget.memory), lowered
         if problem.quantity is not Quantity.HOLDS and refusal_of_any(problem) is None:
             asked = ask_of(problem, pair)
             if (contest := contest_of(asked.lowered)) is not None:
-                return Pairings(asked, contest, budget.memory), asked.lowered
+                return Pairings(Question(asked, contest), memory=budget.memory), asked.lowered
         lowered = lower(problem, pair)
         return Descent(lowered), lowered
 
@@ -181,10 +186,8 @@ def _run(
     """Go on until everything is settled, the time is up, or (``until_shown``) a pair breaks the demand."""
     from fairdsl.backends.leaf_boxes.witnesses import Shown, look_for
 
-    shown, looked_at = Shown(), 0
-    while not descent.finished and not descent.full and not budget.exhausted:
-        spend(_ROUNDS)
-        spend(_NODES, descent.step(), each=descent.of_a_node)
+    shown, looked_at, going = Shown(), 0, _going(descent, budget, observer, looks=until_shown)
+    while not descent.finished and not descent.full and not budget.exhausted and next(going):
         counts = descent.counts
         observer.progress("leaf boxes", None, f"{counts.boxes:,} boxes, {counts.unfair_boxes:,} unfair")
         # Looked for again only when there are twice as many boxes to look into.
@@ -196,6 +199,28 @@ def _run(
     if descent.counts.unfair_boxes > looked_at:
         shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
     return shown
+
+
+def _going(
+    descent: Descent | Refinement | Pairings, budget: Budget, observer: Observer, *, looks: bool
+) -> Iterator[bool]:
+    """Go on a while, again and again; False where more time adds nothing. Leaf by leaf is counted in one process."""
+    from fairdsl.backends.leaf_boxes.descent import Descent
+    from fairdsl.backends.leaf_boxes.refinement import NODES
+
+    scheduler, look = budget.options[LeafBoxesOptions].scheduler, _FIRST_LOOK
+    if isinstance(descent, Descent) or (budget.jobs == 1 and scheduler is None):
+        while True:
+            spend(_ROUNDS)
+            spend(NODES, descent.step(), each=descent.units_a_node)
+            yield True
+    from fairdsl.backends.refining.workers import refine_within
+    from fairdsl.backends.solved import Ending
+
+    while True:
+        part = replace(budget, deadline=min(budget.deadline, Deadline.within(look))) if looks else budget
+        yield refine_within(descent, part, observer, scheduler=scheduler) not in (Ending.STOPPED, Ending.INTERRUPTED)
+        look *= 2
 
 
 def _holds(descent: Descent | Refinement | Pairings, shown: Shown, evidence: Evidence) -> Verdict:

@@ -7,72 +7,169 @@ floats that are rounded down. See :mod:`.kernels.bounds` for the theorems.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 from math import floor
-from typing import Any
 
 import numpy as np
 
 from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.forest import Forest
+from fairdsl.backends.leaf_boxes.graft import HEAP, USED, VISITED, boxes_of, empty, grafted, grown, lent_out, trimmed
 from fairdsl.backends.leaf_boxes.kernels.extremes import extremes
-from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VACUOUS, Boxes, Duels, Settled, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import (
+    FAIR,
+    STUCK,
+    UNFAIR,
+    VACUOUS,
+    Boxes,
+    Duels,
+    Floats,
+    Integers,
+    Settled,
+    Trees,
+)
 from fairdsl.backends.leaf_boxes.kernels.refine import refine
+from fairdsl.backends.leaf_boxes.kernels.waiting import take_back
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.lowering import Lowered
 from fairdsl.backends.leaf_boxes.rest import Drawn, draw, estimate
+from fairdsl.backends.refining.refinement import State, Stepwise
 from fairdsl.backends.warmup import Kernels
+from fairdsl.clock import UNITS, Work
 from fairdsl.verdict import Estimate
 
-__all__ = ["KERNELS", "Refinement", "use"]
+__all__ = ["KERNELS", "NODES", "Ensemble", "Refinement", "use"]
+
+#: What is counted where effort is given.
+NODES = Work("nodes of trees visited", 0.002)
 
 #: All kernels of this engine, also those for pairs.
 KERNELS = Kernels("forests", f"{__name__}:use", "about half a minute of a processor")
 #: Boxes that are cut, and nodes that are visited, before anybody looks at the clock.
 _CUTS, _WORK = 2048, 4_000_000
-#: Where boxes count the nodes that were visited for them.
-_VISITED = slice(4, 7)
 #: Boxes of unfair units that are kept; masses are this much too large at most, relatively.
 _KEPT, _ROUNDED = 2**16, Fraction(1, 2**30)
 
 
-class Refinement:
+@dataclass(frozen=True, slots=True, eq=False)
+class Ensemble:
+    """All that a refinement needs: the trees, and the sizes of what there is."""
+
+    forest: Forest
+    sizes: Sizes
+
+
+class Refinement(Stepwise):
     """Settles one lowered question about many trees, as many rounds as are asked for, within some bytes of memory."""
 
-    bounds = True
+    bounds, work = True, NODES
     #: Times the effort of visiting a node.
-    of_a_node = 1.0
+    units_a_node = 1.0
+    seconds_a_node = NODES.units / UNITS
 
-    def __init__(self, lowered: Lowered, forest: Forest, memory: int) -> None:
-        self._forest, self._sizes = forest, Sizes(lowered)
+    def __init__(self, task: Ensemble, boxes: Boxes, *, memory: int) -> None:
+        super().__init__()
+        forest = task.forest
+        self.task, self._forest, self._sizes = task, forest, task.sizes
         self.axes = self._sizes.axes
-        low, high = self._sizes.whole()
-        axes = len(self.axes)
-        self._most = max(1024, memory // (8 * (2 * axes + 14)))
-        self._boxes = _boxes(min(self._most, 2**12), axes)
-        self._boxes.low[0], self._boxes.high[0] = low, high
-        self._boxes.mass[0] = self._boxes.left[0] = 1.0
-        self._boxes.parent[0] = self._boxes.child[0] = self._boxes.above[0] = -1
-        self._boxes.counts[2] = 1
+        self._most = max(1024, memory // (8 * (2 * len(self.axes) + 14)))
+        self._boxes = grown(boxes, min(self._most, 2**12))
         self._room, self._effects = forest.room(), forest.effects()
         # A box is peeled into as many as it has parts at most.
-        self._settled = _settled(2 * _CUTS + 2 * len(forest.leaves.meet) + 2, axes)
+        self._settled = _settled(2 * _CUTS + 2 * len(forest.leaves.meet) + 2, len(self.axes))
         self._exactly = Counts()
-        self.finished, self.full = False, False
+        self._begun = self._full = False
         self._found: list[UnfairBoxes] = []
+        #: What there was when boxes were lent out, and which each part took.
+        self._lent: tuple[State, list[Integers]] | None = None
 
-    def step(self) -> int:
+    @classmethod
+    def start(cls, lowered: Lowered, forest: Forest, *, memory: int = 2 << 30) -> Refinement:
+        """Nothing known yet of a question."""
+        sizes = Sizes(lowered)
+        boxes = empty(1, len(sizes.axes))
+        boxes.low[0], boxes.high[0] = sizes.whole()
+        boxes.mass[0] = boxes.left[0] = 1.0
+        boxes.parent[0] = boxes.child[0] = boxes.above[0] = -1
+        boxes.counts[USED] = 1
+        return cls(Ensemble(forest, sizes), boxes, memory=memory)
+
+    @classmethod
+    def resume(cls, task: Ensemble, state: State, *, memory: int = 2 << 30) -> Refinement:
+        """Go on from what :meth:`state`, or :meth:`fork`, returned."""
+        found = cls(task, boxes_of(state, 0), memory=memory)
+        found._begun, found._exactly = state["begun"], Counts(*state["exactly"])
+        found._found = [UnfairBoxes.of(*state["unfair"])]
+        return found
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        counted = {"begun": self._begun, "exactly": astuple(self._exactly), "unfair": _kept(self.unfair)}
+        return trimmed(self._boxes) | counted
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to settle."""
+        return self._begun and not len(self._keys)
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for more boxes."""
+        return self._full
+
+    @property
+    def nodes(self) -> int:
+        """Nodes visited so far."""
+        return int(self._boxes.counts[VISITED].sum())
+
+    @property
+    def _keys(self) -> Floats:
+        """What open boxes leave open, in the order of the heap."""
+        return self._boxes.keys[: self._boxes.counts[HEAP]]
+
+    @property
+    def undecided(self) -> float:
+        """The share that is open, about."""
+        return float(self._keys.sum()) if self._begun else 1.0
+
+    def heaviest(self, limit: int) -> Sequence[float]:
+        """What each of the heaviest boxes leaves open."""
+        found: list[float] = np.sort(self._keys)[::-1][:limit].tolist()
+        return found
+
+    def fork(self, parts: int) -> Sequence[State]:
+        """States of so many refinements that share out the open boxes by what they leave open."""
+        heap, keys = self._boxes.heap[: len(self._keys)].copy(), self._keys.copy()
+        order = np.lexsort((heap, -keys))
+        lent = [order[part::parts] for part in range(parts)]
+        self._lent = self.state(), [heap[rows] for rows in lent]
+        counted = {"begun": True, "exactly": astuple(Counts()), "unfair": _kept(UnfairBoxes.none(len(self.axes)))}
+        return [lent_out(self._boxes, heap[rows], keys[rows]) | counted for rows in lent]
+
+    def join(self, states: Sequence[State]) -> None:
+        """Take over what forked refinements found; may be called again with later states of the same parts."""
+        if self._lent is None:
+            raise ValueError("nothing is lent out")
+        before, lent = self._lent
+        self._boxes = grafted(before, lent, states, len(self._boxes.mass))
+        every = [before, *states]
+        self._exactly = Counts.of([Counts(*each["exactly"]) for each in every])
+        self._found = [UnfairBoxes.of(*each["unfair"]) for each in every]
+        self._full = False
+
+    def step(self, most: int | None = None) -> int:
         """One round: boxes are cut until there is something to count, or enough nodes were visited; how many were."""
-        boxes = self._boxes
-        if boxes.counts[2] + 2 * _CUTS > len(boxes.mass) < self._most:
-            self._boxes = boxes = _grown(boxes, min(2 * len(boxes.mass), self._most))
-        before = int(boxes.counts[_VISITED].sum())
-        goes_on = self._refine(_CUTS, _WORK)
+        boxes, self._lent = self._boxes, None
+        if boxes.counts[USED] + 2 * _CUTS > len(boxes.mass) < self._most:
+            self._boxes = boxes = grown(boxes, min(2 * len(boxes.mass), self._most))
+        before = self.nodes
+        goes_on = self._refine(_CUTS, _WORK if most is None else min(most, _WORK))
+        self._begun = True
         self._enter(int(self._settled.number[0]))
-        self.finished = not boxes.counts[0]
-        self.full = not goes_on and not self.finished
-        return int(boxes.counts[_VISITED].sum()) - before
+        self._full = not goes_on and not self.finished
+        return self.nodes - before
 
     def _refine(self, cuts: int, work: int) -> bool:
         forest, room = self._forest, self._room
@@ -114,7 +211,7 @@ class Refinement:
         boxes, exactly = self._boxes, self._exactly
         known = exactly.fair + exactly.unfair + exactly.vacuous
         whole = self._sizes.total - exactly.vacuous
-        waiting = boxes.heap[: int(boxes.counts[0])]
+        waiting = boxes.heap[: len(self._keys)]
         if not len(waiting) or exactly.undecided or not boxes.mass[waiting].any():
             return None
         units = draw(self._forest, boxes.low[waiting], boxes.high[waiting], boxes.mass[waiting], seed)
@@ -124,7 +221,11 @@ class Refinement:
     @property
     def unfair(self) -> UnfairBoxes:
         """The boxes of unfair units that are kept, the first ones found."""
-        return UnfairBoxes.joined(self._found)
+        return UnfairBoxes.joined(self._found or [UnfairBoxes.none(len(self.axes))])
+
+
+def _kept(unfair: UnfairBoxes) -> tuple[Integers, ...]:
+    return unfair.low, unfair.high, unfair.first, unfair.second
 
 
 def use() -> None:
@@ -144,8 +245,9 @@ def use() -> None:
     )
     leaves = leaves_of([Tree(one[None], one[None] + 1, one, ordered[None])], ordered, [1])
     assert leaves is not None, "it is small"
-    forest = Forest(trees, leaves, 0)
-    refine(trees, leaves, _boxes(3, 1), forest.room(), forest.effects(), _settled(8, 1), 1, 1)
+    forest, boxes = Forest(trees, leaves, 0), empty(3, 1)
+    take_back(boxes, one[:0], np.zeros(0), one[:0])
+    refine(trees, leaves, boxes, forest.room(), forest.effects(), _settled(8, 1), 1, 1)
     table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
     common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))
     duels, ends = Duels(ordered, table, table, trees.sums), (one[None], one[None] + 1)
@@ -156,26 +258,3 @@ def _settled(count: int, axes: int) -> Settled:
     low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
     kind, first, second = (np.zeros(count + 1, dtype=np.int64) for _ in range(3))
     return Settled(low, high, kind, first, second, number=np.zeros(1, dtype=np.int64))
-
-
-def _boxes(count: int, axes: int) -> Boxes:
-    low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
-    integers = ("parent", "child", "axis", "cut", "above", "heap", "free")
-    columns: dict[str, Any] = {name: np.zeros(count, dtype=np.int64) for name in integers}
-    columns |= {name: np.zeros(count) for name in ("mass", "fair", "peeled", "left", "below", "keys")}
-    return Boxes(
-        low=low,
-        high=high,
-        **columns,
-        known=np.zeros(2),
-        counts=np.zeros(7, dtype=np.int64),
-        pace=np.array([0.0, 0.0, 0.0, 1.0, 0.0]),
-    )
-
-
-def _grown(boxes: Boxes, count: int) -> Boxes:
-    """The same boxes, with room for more."""
-    larger = _boxes(count, boxes.low.shape[1])
-    for new, old in zip(larger, boxes, strict=True):
-        new[: len(old)] = old
-    return larger

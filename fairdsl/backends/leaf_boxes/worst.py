@@ -21,7 +21,7 @@ from fairdsl.backends.leaf_boxes.asked import Asked, ask_of, refusal_of_any
 from fairdsl.backends.leaf_boxes.comparisons import Comparisons
 from fairdsl.backends.leaf_boxes.descent import Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.duels import Contest, contest_of
-from fairdsl.backends.leaf_boxes.pairings import parted
+from fairdsl.backends.leaf_boxes.reach import parted
 from fairdsl.backends.leaf_boxes.witnesses import pairs
 from fairdsl.backends.worst import Worst, refusal_of_worst
 from fairdsl.clock import Work, spend

@@ -24,12 +24,12 @@ from fairdsl.metrics.value import decided, most_favoured_groups, value_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Judgement, Reason, Refused, Unknown, Value, judged
 
-__all__ = ["Narrowing", "refined"]
+__all__ = ["WEIGHED", "Narrowing", "refined"]
 
 #: After so many steps of one a step of the other.
 _OTHER = 6
 #: What is counted where effort is given.
-_WEIGHED, _COMBINED = Work("boxes weighed", 10), Work("combinations looked at", 0.2)
+WEIGHED, _COMBINED = Work("boxes weighed", 10), Work("combinations looked at", 0.2)
 
 
 class Narrowing:
@@ -37,7 +37,7 @@ class Narrowing:
 
     def __init__(self, subject: Subject, groups: Sequence[Sequence[Assignment]] = ()) -> None:
         self._subject = subject
-        self._cover = Cover(subject, groups)
+        self.cover = Cover(subject, groups)
         self._heavy: Heavy | None = None
         #: Whether boxes leave less open than combinations, as far as that was seen; and steps so far.
         self._ahead, self._steps = True, 0
@@ -51,22 +51,22 @@ class Narrowing:
     @property
     def finished(self) -> bool:
         """Whether nothing is left to be done."""
-        return self._cover.finished or (self._heavy is not None and self._heavy.finished)
+        return self.cover.finished or (self._heavy is not None and self._heavy.finished)
 
     @property
     def full(self) -> bool:
         """Whether there is no room for more boxes, and nothing else to be done."""
-        return self._cover.full and self._heavy is None
+        return self.cover.full and self._heavy is None
 
     @property
     def boxes(self) -> int:
         """How many were weighed."""
-        return self._cover.boxes
+        return self.cover.boxes
 
     @property
     def individuals(self) -> int:
         """How many were decided one by one."""
-        return self._cover.individuals
+        return self.cover.individuals
 
     @property
     def combinations(self) -> int:
@@ -76,10 +76,10 @@ class Narrowing:
     def improve(self) -> None:
         """A step of the one that leaves less open, now and then of the other."""
         self._steps += 1
-        if self._heavy is None or (self._ahead != (self._steps % _OTHER == 0) and not self._cover.full):
+        if self._heavy is None or (self._ahead != (self._steps % _OTHER == 0) and not self.cover.full):
             before = self.boxes
-            self._cover.improve()
-            spend(_WEIGHED, 1 + self.boxes - before, each=self._cover.of_a_box)
+            self.cover.improve()
+            spend(WEIGHED, 1 + self.boxes - before, each=self.cover.of_a_box)
             return
         before = self.combinations
         self._heavy.improve()
@@ -87,7 +87,7 @@ class Narrowing:
 
     def joint(self) -> Joint:
         """What is known by now: both enclose the same masses, beside which there is mass that nobody knows."""
-        joint = self._cover.joint()
+        joint = self.cover.joint()
         if self._heavy is not None:
             other = self._heavy.joint()
             self._ahead = _open(joint) < _open(other)

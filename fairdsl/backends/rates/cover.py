@@ -10,7 +10,7 @@ what counts and may count together. docs/states.md has the inequalities.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses, distribu
 from fairdsl.backends.rates.boxes import Weigher, denominator_of
 from fairdsl.backends.rates.frontier import Frontier, Open
 from fairdsl.backends.rates.gate import only_decides
+from fairdsl.backends.rates.judged import Judged, Known, part
 from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import NOWHERE, Cuts, Look, NoBounds, TreeBounds, adds_trees, halved
@@ -45,34 +46,6 @@ IntArray = NDArray[np.int64]
 _BATCH, _ROOM = 1024, 1 << 26
 #: Decided boxes that are kept, to be weighed exactly in the end.
 _KEPT = 1 << 15
-#: Shares of probabilities are lowered by it, which covers the rounding of the product.
-_LESS = 1.0 - 2.0**-40
-
-
-@dataclass(slots=True)
-class _Judged:
-    """Boxes with what is known of them; ``yes`` and ``no``: the condition holds everywhere, or nowhere."""
-
-    start: IntArray
-    stop: IntArray
-    root: IntArray
-    mass: Masses
-    yes: BoolArray
-    no: BoolArray
-    look: Look
-
-    def at(self, rows: BoolArray | IntArray) -> _Judged:
-        """Some of them."""
-        look = Look(*(getattr(self.look, each.name)[rows] for each in fields(Look)))
-        start, stop, root, mass = self.start[rows], self.stop[rows], self.root[rows], self.mass[rows]
-        return _Judged(start, stop, root, mass, self.yes[rows], self.no[rows], look)
-
-    @property
-    def shares(self) -> tuple[FloatArray, ...]:
-        """Which part of the mass certainly is favourable, is not, meets the condition, and does not; [boxes] each."""
-        yes, no = self.yes.astype(np.float64), self.no.astype(np.float64)
-        less = np.where(self.look.most > 0, np.minimum(1.0 - self.look.most, _LESS), 1.0)
-        return self.look.least * yes, np.maximum(no, less), yes, no
 
 
 class Cover:
@@ -119,7 +92,7 @@ class Cover:
         self._best: Masses = self._sums
         #: The probabilities of boxes that stay open.
         self._stuck: Masses = np.zeros(self._total.shape, dtype=kind)
-        self._kept: list[_Judged] | None = [] if self._weigher is not self._exact else None
+        self._kept: list[Judged] | None = [] if self._weigher is not self._exact else None
         self._count = self.boxes = self.individuals = 0
         whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
         ends = np.zeros((0, columns), dtype=np.int64)
@@ -150,6 +123,63 @@ class Cover:
             np.concatenate([taken.root, taken.root]),
         )
 
+    def state(self) -> Known:
+        """Everything needed to go on with the same boxes elsewhere."""
+        return Known(
+            open=self._frontier.by_priority(),
+            sums=self._sums.copy(),
+            best=self._best.copy(),
+            stuck=self._stuck.copy(),
+            kept=None if self._kept is None else list(self._kept),
+            boxes=self.boxes,
+            individuals=self.individuals,
+            roundings=self._weigher.arithmetic.roundings,
+        )
+
+    def lent_out(self, parts: int) -> list[Known]:
+        """States of so many covers that share out the open boxes by how much of them is open."""
+        whole = self.state()
+        nothing = replace(
+            whole,
+            sums=np.zeros_like(whole.sums),
+            best=np.zeros_like(whole.sums),
+            stuck=np.zeros_like(whole.stuck),
+            kept=None if whole.kept is None else [],
+            boxes=0,
+            individuals=0,
+        )
+        return [replace(nothing, open=whole.open.rows(slice(part, None, parts))) for part in range(parts)]
+
+    def take_back(self, before: Known, found: Sequence[Known]) -> None:
+        """Go on from what there was when boxes were lent out, and what became of them; additions round once more."""
+        every = [before, *found]
+        kept = [each.kept for each in every]
+        self.take(
+            Known(
+                open=Open.joined([each.open for each in found]),
+                sums=np.sum([each.sums for each in every], axis=0),
+                best=np.maximum(before.best, before.sums + np.sum([each.best for each in found], axis=0)),
+                stuck=np.sum([each.stuck for each in every], axis=0),
+                kept=None if any(each is None for each in kept) else [one for each in kept for one in each or ()],
+                boxes=sum(each.boxes for each in every),
+                individuals=sum(each.individuals for each in every),
+                roundings=before.roundings + sum(1 + each.roundings - before.roundings for each in found),
+            )
+        )
+
+    def take(self, known: Known) -> None:
+        """Go on from a state."""
+        self._frontier = Frontier(known.open.rows(slice(0, 0)))
+        self._frontier.add(known.open)
+        self._sums, self._best, self._stuck, self._kept = known.sums, known.best, known.stuck, known.kept
+        self.boxes, self.individuals = known.boxes, known.individuals
+        self._count = sum(len(each.mass) for each in self._kept or ())
+        self._weigher.arithmetic.roundings = known.roundings
+
+    def heaviest(self, limit: int) -> FloatArray:
+        """How much of each of the boxes is open of which most is, so many at most."""
+        return self._frontier.by_priority().priority[:limit]
+
     def joint(self) -> Joint:
         """What is known by now."""
         if self.finished and self._kept and not self._stuck.any():
@@ -159,7 +189,7 @@ class Cover:
         sums, rest = self._sums.copy(), self._stuck.copy()
         np.add.at(rest, open_.root, open_.mass)
         for place, share in ((0, open_.least), (1, open_.less)):
-            np.add.at(sums[place], open_.root, _part(open_.mass, share))
+            np.add.at(sums[place], open_.root, part(open_.mass, share))
         self._best = np.maximum(self._best, sums)
         arithmetic = self._weigher.arithmetic
         counted = replace(arithmetic, roundings=arithmetic.roundings + len(open_))
@@ -231,7 +261,7 @@ class Cover:
             return
         self.boxes += len(start)
         ((true, false),) = self._truths.of([self._subject.condition], start, stop)
-        judged = _Judged(start, stop, root, mass, ~false, ~true, self._bounds.look(start, stop))
+        judged = Judged(start, stop, root, mass, ~false, ~true, self._bounds.look(start, stop))
         open_ = ~judged.no & ~(judged.yes & (judged.look.certain | judged.look.impossible))
         self._settle(judged, ~open_)
         rows = np.flatnonzero(open_)
@@ -272,13 +302,13 @@ class Cover:
             certain, impossible, nowhere, nowhere, certain.astype(np.float64), (~impossible).astype(np.float64)
         )
         roots = np.full(len(mass), root)
-        judged = _Judged(found.start, found.stop, roots, mass, found.yes, found.no, about)
+        judged = Judged(found.start, found.stop, roots, mass, found.yes, found.no, about)
         self.individuals += len(mass)
         open_ = ~found.no & ~(found.yes & (certain | impossible))
         self._settle(judged, ~open_)
         self._leave(judged.at(open_))
 
-    def _leave(self, judged: _Judged) -> None:
+    def _leave(self, judged: Judged) -> None:
         """Count what is certain of boxes that nobody can cut, and keep the rest of them as open."""
         self._settle(judged, np.arange(len(judged.mass)))
         np.add.at(self._stuck, judged.root, judged.mass)
@@ -288,11 +318,11 @@ class Cover:
         arithmetic = self._weigher.arithmetic
         return np.asarray(mass if arithmetic.kind is Kind.FLOAT else mass / arithmetic.denominator, dtype=np.float64)
 
-    def _settle(self, judged: _Judged, rows: BoolArray | IntArray) -> None:
+    def _settle(self, judged: Judged, rows: BoolArray | IntArray) -> None:
         """Count what is certain of boxes for good."""
         root, mass = judged.root[rows], judged.mass[rows]
         for place, share in enumerate(judged.shares):
-            np.add.at(self._sums[place], root, _part(mass, share[rows]))
+            np.add.at(self._sums[place], root, part(mass, share[rows]))
         self._weigher.arithmetic.roundings += len(root)
         if self._kept is not None:
             self._kept.append(judged.at(rows))
@@ -300,7 +330,7 @@ class Cover:
             if self._count > _KEPT:
                 self._kept = None
 
-    def _cut(self, judged: _Judged, rows: IntArray) -> tuple[IntArray, IntArray]:
+    def _cut(self, judged: Judged, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Where open boxes are cut: at the condition first, at what the event depends on, at the longest column."""
         start, stop = judged.start[rows], judged.stop[rows]
         column, at = judged.look.column[rows], judged.look.at[rows]
@@ -324,7 +354,7 @@ class Cover:
         own, there = halved(start[:, self._crossing], stop[:, self._crossing], self._crossing)
         return np.where(column == NOWHERE, own, column), np.where(column == NOWHERE, there, at)
 
-    def _in_the_end(self, kept: Iterable[_Judged]) -> Masses:
+    def _in_the_end(self, kept: Iterable[Judged]) -> Masses:
         """The sums of all boxes, all decided, in exact arithmetic."""
         sums = np.zeros((4, *self._total.shape), dtype=object)
         for each in kept:
@@ -332,17 +362,6 @@ class Cover:
             for place, share in enumerate(each.shares):
                 np.add.at(sums[place], each.root, mass * share.astype(np.int64).astype(object)[:, None])
         return sums
-
-
-def _part(mass: Masses, share: FloatArray) -> Masses:
-    """At least a share of masses, without rounding where it is nothing or everything."""
-    every = share[:, None]
-    if mass.dtype == object:
-        return np.asarray((mass * np.floor(every * 2.0**30).astype(np.int64).astype(object)) >> 30, dtype=object)
-    some = mass * every * _LESS
-    if mass.dtype == np.int64:
-        some = np.floor(some).astype(np.int64)
-    return np.where(every == 1.0, mass, np.where(every == 0.0, 0, some))
 
 
 def _between(bounds: Bounds, high: Fraction) -> Bounds:

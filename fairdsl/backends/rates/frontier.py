@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -42,6 +43,11 @@ class Open:
         """Some of them."""
         return Open(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
+    @classmethod
+    def joined(cls, found: Sequence[Open]) -> Open:
+        """All of them in one."""
+        return cls(*(np.concatenate([getattr(each, one.name) for each in found]) for one in fields(cls)))
+
 
 class Frontier:
     """Rows that are added, and taken by their priority."""
@@ -51,6 +57,10 @@ class Frontier:
 
     def __len__(self) -> int:
         return self._size
+
+    def by_priority(self) -> Open:
+        """Copies of all of them, that of which most is open first."""
+        return self._all.rows(np.argsort(-self._all.priority[: self._size], kind="stable"))
 
     @property
     def open(self) -> Open:

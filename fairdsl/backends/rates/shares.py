@@ -9,18 +9,24 @@ of networks those whom all copies grant and those whom none does are two events,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusal
-from fairdsl.backends.rates.anytime import Narrowing
+from fairdsl.backends.rates.anytime import WEIGHED, Narrowing
 from fairdsl.backends.rates.arithmetic import TangledError, distribution_of
 from fairdsl.backends.rates.boxes import width_of
 from fairdsl.backends.rates.gate import has_states, only_decides, refusal_of_people
+from fairdsl.backends.rates.options import RatesOptions
 from fairdsl.backends.rates.program import LargeError, sums_of
 from fairdsl.backends.rates.tree_bounds import adds_trees
-from fairdsl.clock import now
+from fairdsl.backends.refining.refinement import State, Stepwise
+from fairdsl.backends.refining.workers import refine_within
+from fairdsl.backends.solved import Ending
+from fairdsl.clock import UNITS, Deadline, now
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Or, Relation, Variable, conjoin
 from fairdsl.ir.feature import IndicatorInput
@@ -35,14 +41,14 @@ from fairdsl.metrics.sampling import USUAL
 from fairdsl.metrics.subject import Subject, looked_at, single_events, uniform_over, without_idle
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous
 
-__all__ = ["answering_share", "refusal_of_share", "shares_of"]
+__all__ = ["Share", "answering_share", "refusal_of_share", "shares_of"]
 
 #: Assignments of what differs, inputs of all copies together, and products that a box may take.
 _ASSIGNMENTS, _INPUTS, _WIDTH = 16, 1 << 10, 1 << 22
 #: Where all who differ are compared, whoever is in an unfair unit is in a violation.
 _QUANTITIES = (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.AFFECTED_RATE)
-#: Seconds between two looks at the share.
-_PAUSE = 0.5
+#: Seconds between two looks at the share; of several processes until the first one, and each time twice as many.
+_PAUSE, _FIRST_LOOK = 0.5, 4.0
 #: The share of the domain has one part in so many of the time, and so many seconds at least.
 _BESIDE, _LEAST = 4, 1.0
 
@@ -190,11 +196,16 @@ class _Weighed:
     covers: tuple[Narrowing, ...]
 
 
-class _Share:
-    """The share so far."""
+class Share(Stepwise):
+    """The share so far; under ``alike`` as :func:`shares_of` says."""
+
+    work = WEIGHED
 
     def __init__(self, problem: Problem, alike: Network | None = None) -> None:
-        self._problem = problem
+        super().__init__()
+        self.task, self._problem = (problem, alike), problem
+        #: What there was when boxes were lent out.
+        self._lent: State = {}
         cases = shares_of(problem, alike)
         self._cases = [_Weighed(case, tuple(Narrowing(each, case.groups) for each in case.subjects)) for case in cases]
         #: Seconds of cutting so far.
@@ -210,14 +221,84 @@ class _Share:
         """Whether nothing is left to be cut."""
         return all(cover.finished for cover in self.covers)
 
+    @classmethod
+    def resume(cls, task: tuple[Problem, Network | None], state: State, *, memory: int = 0) -> Share:
+        """Go on from what :meth:`state`, or :meth:`fork`, returned; boxes have the room that they have."""
+        found = cls(*task)
+        for cover, known in zip(found.covers, state["known"], strict=True):
+            cover.cover.take(known)
+        return found
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        return {"known": [each.cover.state() for each in self.covers]}
+
+    def fork(self, parts: int) -> Sequence[State]:
+        """States of so many that share out the open boxes."""
+        self._lent = self.state()
+        every = [each.cover.lent_out(parts) for each in self.covers]
+        return [{"known": list(each)} for each in zip(*every, strict=True)]
+
+    def join(self, states: Sequence[State]) -> None:
+        """Take over what others found; may be called again with later states of the same parts."""
+        for place, cover in enumerate(self.covers):
+            cover.cover.take_back(self._lent["known"][place], [each["known"][place] for each in states])
+
+    @property
+    def nodes(self) -> int:
+        """Boxes weighed so far."""
+        return sum(cover.boxes for cover in self.covers)
+
+    @property
+    def units_a_node(self) -> float:
+        """Times the effort of a box that is weighed, of those that take most."""
+        return max(cover.cover.of_a_box for cover in self.covers)
+
+    @property
+    def seconds_a_node(self) -> float:
+        """What a box may take."""
+        return WEIGHED.units * self.units_a_node / UNITS
+
+    @property
+    def undecided(self) -> float:
+        """The mass of those of whom nothing is known."""
+        return float(self.known().undecided)
+
+    def heaviest(self, limit: int) -> Sequence[float]:
+        """What the boxes leave open of which most is open."""
+        found: list[float] = np.concatenate([each.cover.heaviest(limit) for each in self.covers]).tolist()
+        return sorted(found, reverse=True)[:limit]
+
+    def step(self, most: int | None = None) -> int:
+        """Cut boxes of each event once; how many were weighed."""
+        before = self.nodes
+        for each in self._waiting:
+            each.cover.improve()
+        return self.nodes - before
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for more boxes."""
+        return not self.finished and not self._waiting
+
+    @property
+    def _waiting(self) -> list[Narrowing]:
+        return [cover for cover in self.covers if not (cover.finished or cover.full)]
+
+    def together(self, budget: Budget, seconds: float, observer: Observer) -> bool:
+        """The same by several processes; whether there is anything to be cut, and room for it."""
+        began, part = now(), replace(budget, deadline=min(budget.deadline, Deadline.within(seconds)))
+        ending = refine_within(self, part, observer, scheduler=budget.options[RatesOptions].scheduler)
+        self.spent += now() - began
+        return ending is not Ending.STOPPED
+
     def improve(self, budget: Budget) -> bool:
         """A while of cutting, by turns; whether there is anything to be cut, and room for it."""
         began = now()
         while now() < began + _PAUSE and not budget.exhausted:
-            waiting = [cover for cover in self.covers if not (cover.finished or cover.full)]
-            if not waiting:
+            if not self._waiting:
                 return False
-            for cover in waiting:
+            for cover in self._waiting:
                 cover.improve()
         self.spent += now() - began
         return True
@@ -239,7 +320,7 @@ class _Share:
             undecided += max(Fraction(0), whole.high - least - surely)
         return Known(fair=fair, unfair=unfair, undecided=undecided, vacuous=vacuous)
 
-    def verdict(self, reason: Reason | None, domain: _Share | None) -> Shares | Vacuous | Unknown:
+    def verdict(self, reason: Reason | None, domain: Share | None) -> Shares | Vacuous | Unknown:
         """What is known by now, with the share of the domain beside it."""
         boxes = sum(cover.boxes for cover in self.covers)
         people = sum(cover.individuals for cover in self.covers)
@@ -266,13 +347,13 @@ class _Share:
         )
 
 
-def _of_domain(problem: Problem) -> _Share | None:
+def _of_domain(problem: Problem) -> Share | None:
     """The share of the whole domain, each unit counted alike; None where nobody is as frequent as all others."""
     attributes = problem.domain.attributes
     if any(each.present is not None for each in attributes):
         return None
     try:
-        return _Share(problem, uniform_over(attributes))
+        return Share(problem, uniform_over(attributes))
     except ValueError:  # there is no end to the values
         return None
 
@@ -287,15 +368,21 @@ def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Ob
 
     The share of the domain beside it has a part of the time.
     """
-    share, domain = _Share(problem), _of_domain(problem)
+    share, domain = Share(problem), _of_domain(problem)
+    alone, look = budget.jobs == 1 and budget.options[RatesOptions].scheduler is None, _FIRST_LOOK
     while not share.finished:
-        going = share.improve(budget)
+        if alone or share.spent < _PAUSE:
+            going = share.improve(budget)
+        else:
+            going = share.together(budget, min(look, budget.remaining * _BESIDE / (_BESIDE + 1)), observer)
+            look *= 2
         if share.finished:
             break
         if not going:
             return share.verdict(Reason.MEMORY_OUT, domain)
-        if domain is not None and domain.spent * _BESIDE < share.spent:
-            domain.improve(budget)
+        while domain is not None and domain.spent * _BESIDE < share.spent:
+            if budget.exhausted or not domain.improve(budget):
+                break
         verdict = share.verdict(Reason.TIMEOUT, domain)
         facts.so_far = verdict
         if facts.decided_by(verdict):

@@ -19,6 +19,7 @@ __all__ = [
     "Boxes",
     "Duels",
     "Effects",
+    "Floats",
     "Integers",
     "Leaves",
     "Room",

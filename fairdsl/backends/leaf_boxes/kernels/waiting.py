@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.leaf_boxes.kernels.records import Boxes
-from fairdsl.numerics.kernels.compiled import part
+from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Floats, Integers
+from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["WAITING", "free_closed", "pop", "push", "tell_above"]
+__all__ = ["WAITING", "free_closed", "pop", "push", "take_back", "tell_above"]
 
 _HEAP, _FREE = 0, 1
 #: Where the open mass of the heap stands.
@@ -78,3 +78,16 @@ def free_closed(boxes: Boxes, box: int) -> None:
         counts[_FREE] += 1
         boxes.child[box] = -2
         box = boxes.parent[box]
+
+
+@exact
+def take_back(boxes: Boxes, above: Integers, amounts: Floats, parents: Integers) -> None:
+    """Hand up what was shown elsewhere below boxes, and free the children of those in which nothing is open any more.
+
+    ``above``: of each box of which so much more is fair the one whose bound counts; ``parents``: of those closed there.
+    """
+    for place in range(above.shape[0]):
+        tell_above(boxes, above[place], amounts[place])
+    for parent in parents:
+        if boxes.child[parent] >= 0:  # it was not freed with another one
+            free_closed(boxes, parent)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from fairdsl.backends.refining.clock import advance_until
+from fairdsl.backends.refining.refinement import Refining, State
 
-from fairdsl.backends.intervals.clock import advance_until
-from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.task import Task
-
-__all__ = ["Slice", "State", "refined_slice", "unpacked"]
-
-State = Mapping[str, NDArray[np.generic]]
+__all__ = ["Slice", "refined_slice", "unpacked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +23,13 @@ class Slice:
     exhausted: bool
 
 
-def unpacked(content: bytes) -> tuple[type[Refinement], Task]:
+def unpacked(content: bytes) -> tuple[type[Refining], Any]:
     """The task and its refinement, as the client pickled them; they stay with the worker."""
     kind, task = pickle.loads(content)
     return kind, task
 
 
-def refined_slice(holder: tuple[type[Refinement], Task], state: State, nodes: int, memory: int) -> Slice:
+def refined_slice(holder: tuple[type[Refining], Any], state: State, nodes: int, memory: int) -> Slice:
     """Refine the state by about so many nodes."""
     kind, task = holder
     began = time.monotonic()

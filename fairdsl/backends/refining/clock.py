@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.refining.refinement import Refining
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import NEVER, Deadline, Wish, Work, meter_in_force, now, spend, wished
+from fairdsl.clock import NEVER, Deadline, Wish, meter_in_force, now, spend, wished
 
-__all__ = ["BOXES", "NODES_AT_ONCE", "Checkpoints", "Clock", "advance_until", "share_out", "supervised"]
+__all__ = ["NODES_AT_ONCE", "Checkpoints", "Clock", "advance_until", "share_out", "supervised"]
 
 #: Open leaves a part that make parts of about equal worth.
 _LEAVES = 64
@@ -33,7 +34,7 @@ _TELL = 0.5
 class Checkpoints:
     """Calls ``save`` with the joined refinement every so many seconds; less often where that takes long."""
 
-    save: Callable[[Refinement], None]
+    save: Callable[[Any], None]
     seconds: float = _CHECKPOINT
 
 
@@ -42,7 +43,7 @@ class Clock:
 
     def __init__(
         self,
-        refinement: Refinement,
+        refinement: Refining,
         deadline: Deadline,
         interrupt: Wish,
         observer: Observer,
@@ -86,7 +87,7 @@ class Clock:
             self.checkpoint(time.monotonic())
         if self.up:
             return True
-        self.tell(self._refinement.nodes, lambda: self._refinement.bounds().undecided)
+        self.tell(self._refinement.nodes, lambda: self._refinement.undecided)
         return self.up
 
     def tell(self, nodes: int, undecided: Callable[[], float]) -> None:
@@ -97,14 +98,14 @@ class Clock:
         self._told = moment
         units = max(0.0, undecided())
         self._refinement.course.append((self._refinement.seconds, units))
-        left = units / max(1, self._refinement.task.total)
+        left = units / max(1, self._refinement.total)
         span = self.deadline.at - self._began
         fraction = min(1.0, (now() - self._began) / span) if 0.0 < span < 1e9 else None
-        self._observer.progress("refining", fraction, f"{nodes:,} boxes, {left:.2%} undecided")
+        self._observer.progress("refining", fraction, f"{nodes:,} {self._refinement.work.what}, {left:.2%} undecided")
 
 
 def supervised(
-    refinement: Refinement,
+    refinement: Refining,
     run: Callable[[Clock], None],
     *,
     deadline: Deadline,
@@ -131,7 +132,7 @@ def supervised(
         return Ending.STOPPED if nodes is None else Ending.NODES
 
 
-def share_out(refinement: Refinement, parts: int, stop: Callable[[], bool], nodes: int | None = None) -> bool:
+def share_out(refinement: Refining, parts: int, stop: Callable[[], bool], nodes: int | None = None) -> bool:
     """Refine until there are leaves enough for so many parts; False if it came to an end first."""
     done = 0
     while not _enough(refinement, parts):
@@ -145,10 +146,10 @@ def share_out(refinement: Refinement, parts: int, stop: Callable[[], bool], node
     return True
 
 
-def _enough(refinement: Refinement, parts: int) -> bool:
+def _enough(refinement: Refining, parts: int) -> bool:
     wanted = parts * _LEAVES
-    boxes = refinement.open_boxes(wanted)
-    return len(boxes) == wanted and sum(box.undecided > 0 for box in boxes) > wanted // 4
+    undecided = refinement.heaviest(wanted)
+    return len(undecided) == wanted and sum(each > 0 for each in undecided) > wanted // 4
 
 
 def _or_after(seconds: float, stop: Callable[[], bool]) -> Callable[[], bool]:
@@ -157,8 +158,6 @@ def _or_after(seconds: float, stop: Callable[[], bool]) -> Callable[[], bool]:
     return lambda: stop() or soon.passed
 
 
-#: What is counted where effort is given.
-BOXES = Work("boxes bounded")
 #: Seconds between two chances to stop.
 _BATCH = 0.1
 #: What the first batch may take.
@@ -167,7 +166,7 @@ _FIRST_SECONDS = 0.5
 _FIRST, NODES_AT_ONCE = 16, 256
 
 
-def advance_until(refinement: Refinement, stop: Callable[[], bool], nodes: int | None = None) -> int:
+def advance_until(refinement: Refining, stop: Callable[[], bool], nodes: int | None = None) -> int:
     """Refine until ``stop()``, until about ``nodes`` more are evaluated, or until nothing is left.
 
     ``stop`` is asked between batches, about ten times a second, and may do other work. Returns how many
@@ -187,7 +186,7 @@ def advance_until(refinement: Refinement, stop: Callable[[], bool], nodes: int |
         if not evaluated:
             break
         done += evaluated
-        spend(BOXES, evaluated, each=refinement.units_a_node)
+        spend(refinement.work, evaluated, each=refinement.units_a_node)
         if nodes is None:
             batch = _rescaled(evaluated, time.monotonic() - started)
     return done

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.clock import NODES_AT_ONCE, Checkpoints, Clock, share_out, supervised
-from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.slices import Slice, State, refined_slice, unpacked
+from fairdsl.backends.refining import errors
+from fairdsl.backends.refining.clock import NODES_AT_ONCE, Checkpoints, Clock, share_out, supervised
+from fairdsl.backends.refining.refinement import Refining, State
+from fairdsl.backends.refining.slices import Slice, refined_slice, unpacked
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline
 from fairdsl.diagnostics import DiagnosticError
@@ -160,7 +160,7 @@ class Cluster:
 
 
 def refine_on_cluster(
-    refinement: Refinement,
+    refinement: Refining,
     address: str,
     *,
     deadline: Deadline,
@@ -187,7 +187,7 @@ def refine_on_cluster(
 
 
 def _refine(
-    refinement: Refinement, cluster: Cluster, clock: Clock, memory: int, nodes: int | None, parts: int | None
+    refinement: Refining, cluster: Cluster, clock: Clock, memory: int, nodes: int | None, parts: int | None
 ) -> None:
     first = refinement.nodes
     while True:
@@ -212,7 +212,7 @@ def _refine(
 class _Run:
     """One fork, its parts on the cluster, and the join."""
 
-    def __init__(self, refinement: Refinement, cluster: Cluster, count: int, memory: int, nodes: int | None) -> None:
+    def __init__(self, refinement: Refining, cluster: Cluster, count: int, memory: int, nodes: int | None) -> None:
         self._refinement = refinement
         self._cluster = cluster
         self._memory = memory
@@ -234,7 +234,7 @@ class _Run:
         """Slices until the clock is up, all parts have ended, or the cluster is gone."""
         while not self.lost and not clock.up and not all(part.ended for part in self._parts):
             self._work(clock.deadline.remaining)
-            clock.tell(self._before + self.evaluated, lambda: self._refinement.bounds().undecided)
+            clock.tell(self._before + self.evaluated, lambda: self._refinement.undecided)
             if clock.due:
                 self._join(clock)
                 if self._grown():
@@ -282,7 +282,7 @@ class _Run:
         part.state, part.tries = found.state, 0
         part.nodes += found.nodes
         part.ended = found.exhausted or (self._nodes is not None and part.nodes >= self._nodes)
-        size = sum(array.nbytes for array in part.state.values())
+        size = sum(getattr(array, "nbytes", 0) for array in part.state.values())
         wanted = max(_SLICE, size / _BYTES)
         part.pace = found.nodes / max(found.seconds, 1e-3)
         part.slice_nodes = max(1, min(8 * part.slice_nodes, int(part.pace * wanted)))

@@ -9,22 +9,16 @@ import math
 import pickle
 import time
 import traceback
-from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fairdsl.backends.intervals.clock import advance_until
-from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.refining.clock import advance_until
+from fairdsl.backends.refining.refinement import Refining, State
 from fairdsl.clock import NEVER, Deadline
 
 __all__ = ["Failed", "Part", "Progress", "Ready", "Report", "Stop", "Yielded", "serve"]
-
-State = Mapping[str, NDArray[np.generic]]
 
 #: Seconds between two messages of progress.
 _TELL = 0.5
@@ -103,7 +97,7 @@ def serve(connection: Connection[object, Order], task_file: str) -> None:
 class _Listener:
     """Between two batches: obeys orders, tells of progress, and says when to stop."""
 
-    def __init__(self, connection: Connection[object, Order], refinement: Refinement, part: Part) -> None:
+    def __init__(self, connection: Connection[object, Order], refinement: Refining, part: Part) -> None:
         self._connection = connection
         self._refinement = refinement
         self._until = Deadline.within(part.seconds) if part.nodes is None else NEVER
@@ -122,7 +116,7 @@ class _Listener:
         now = time.monotonic()
         if now >= self._told + _TELL:
             self._told = now
-            self._connection.send(Progress(self._refinement.nodes - self._before, self._refinement.bounds().undecided))
+            self._connection.send(Progress(self._refinement.nodes - self._before, self._refinement.undecided))
         self.stopped = self.stopped or self._until.passed
         return self.stopped
 
@@ -131,13 +125,13 @@ class _Listener:
         return Yielded(
             state=self._refinement.state(),
             nodes=self._refinement.nodes - self._before,
-            undecided=self._refinement.bounds().undecided,
+            undecided=self._refinement.undecided,
             ended=ended,
             exhausted=exhausted,
         )
 
 
-def _refine(connection: Connection[object, Order], kind: type[Refinement], task: Task, part: Part) -> None:
+def _refine(connection: Connection[object, Order], kind: type[Refining], task: Any, part: Part) -> None:
     """Refine the part to its end and send the state."""
     refinement = kind.resume(task, part.state, memory=part.memory)
     listener = _Listener(connection, refinement, part)

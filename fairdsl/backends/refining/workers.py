@@ -12,10 +12,9 @@ from __future__ import annotations
 import time
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.intervals.clock import BOXES, OVERHEAD, Checkpoints, Clock, advance_until, share_out, supervised
-from fairdsl.backends.intervals.options import IntervalsOptions
-from fairdsl.backends.intervals.pool import Share, WorkerPool, worker_pool
-from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.refining.clock import OVERHEAD, Checkpoints, Clock, advance_until, share_out, supervised
+from fairdsl.backends.refining.pool import Share, WorkerPool, worker_pool
+from fairdsl.backends.refining.refinement import Refining
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline, spend
 
@@ -32,7 +31,7 @@ _RESERVE = 1.3
 
 
 def refine_in_parallel(
-    refinement: Refinement,
+    refinement: Refining,
     *,
     jobs: int,
     deadline: Deadline,
@@ -57,7 +56,7 @@ def refine_in_parallel(
     return supervised(refinement, run, deadline=deadline, observer=observer, checkpoints=checkpoints, nodes=nodes)
 
 
-def _refine_together(refinement: Refinement, jobs: int, memory: int, clock: Clock, nodes: int | None) -> None:
+def _refine_together(refinement: Refining, jobs: int, memory: int, clock: Clock, nodes: int | None) -> None:
     first = refinement.nodes
     if nodes is None:
         soon = min(clock.deadline, Deadline.within(_ALONE))
@@ -103,13 +102,12 @@ class _Reunion:
 
 
 def _round(
-    refinement: Refinement, pool: WorkerPool, jobs: int, clock: Clock, nodes: int | None, reunion: _Reunion
+    refinement: Refining, pool: WorkerPool, jobs: int, clock: Clock, nodes: int | None, reunion: _Reunion
 ) -> bool:
     """Fork, refine in the processes, join. False if nothing came of it."""
     parting = time.monotonic()
     shares = [Share(state) for state in refinement.fork(jobs)]
-    before, undecided = refinement.nodes, refinement.bounds()
-    at_first = float(undecided.violating - undecided.falsified)
+    before, at_first = refinement.nodes, refinement.undecided
     pool.give(shares, clock.deadline, nodes)
     parted = time.monotonic() - parting
     # To come together again is much the same work the other way, with larger states.
@@ -135,28 +133,29 @@ def _round(
     stopping = time.monotonic()
     pool.stop()
     refinement.join([share.state for share in shares])
-    spend(BOXES, refinement.nodes - before, each=refinement.units_a_node)
+    spend(refinement.work, refinement.nodes - before, each=refinement.units_a_node)
     reunion.took(time.monotonic() - stopping, refinement.nodes)
     return any(share.kept for share in shares)
 
 
 def refine_within(
-    refinement: Refinement,
+    refinement: Refining,
     budget: Budget,
     observer: Observer,
     checkpoints: Checkpoints | None = None,
     *,
+    scheduler: str | None = None,
     alone: bool = False,
 ) -> Ending:
     """Refine until the budget ends, the user interrupts, or nothing is left; what was certified stays.
 
-    With ``alone`` in this process only. Where not even one node is sure to be bounded in time nothing is begun.
+    On the cluster of ``scheduler`` where one is given; with ``alone`` in this process only. Where not even one node is
+    sure to be bounded in time nothing is begun.
     """
     if budget.deadline.later(-refinement.seconds_a_node).passed:
         return Ending.DEADLINE
-    scheduler = None if alone else budget.options[IntervalsOptions].scheduler
-    if scheduler is not None:
-        from fairdsl.backends.intervals.cluster import refine_on_cluster
+    if scheduler is not None and not alone:
+        from fairdsl.backends.refining.cluster import refine_on_cluster
 
         return refine_on_cluster(
             refinement,

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.worker import Failed, Part, Progress, Ready, Report, State, Stop, Yielded
+from fairdsl.backends.refining.refinement import Refining, State
+from fairdsl.backends.refining.worker import Failed, Part, Progress, Ready, Report, Stop, Yielded
 from fairdsl.clock import NEVER, Deadline
 from fairdsl.processes import GoneError, Worker, waiting
 
 __all__ = ["Share", "WorkerPool", "worker_pool"]
 
-_WORKER = "fairdsl.backends.intervals.worker:serve"
+_WORKER = "fairdsl.backends.refining.worker:serve"
 #: A part whose worker died so often without yielding a state is left as it is.
 _DEATHS = 3
 #: Seconds that a worker may take to yield its state in the end.
@@ -165,7 +165,7 @@ class WorkerPool:
 
 
 @contextmanager
-def worker_pool(refinement: Refinement, places: int, memory: int) -> Iterator[WorkerPool]:
+def worker_pool(refinement: Refining, places: int, memory: int) -> Iterator[WorkerPool]:
     """Processes that know the refinement's task; ``memory`` is what each may use."""
     with tempfile.TemporaryDirectory(prefix="fairdsl-") as folder:
         task_file = Path(folder) / "task"

@@ -1,0 +1,63 @@
+"""Shares under a distribution whose boxes are lent out and taken back: what counting comes to."""
+
+from __future__ import annotations
+
+import pickle
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdsl.backends.contract import Budget, Facts, Silent
+from fairdsl.backends.enumerate import Enumerate
+from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.shares import Share, refusal_of_share
+from fairdsl.ir.problem import Problem
+from fairdsl.verdict import Shares
+from tests.drawing import examples
+from tests.rates.test_population_shares import shares
+
+
+def lent(share: Share, parts: int, exact: Shares) -> Share:
+    """Parts that are sent, go on for a while, and are taken back, also while they go on."""
+    states = share.fork(parts)
+    kind, task = pickle.loads(pickle.dumps((type(share), share.task)))
+    others = [kind.resume(task, state) for state in states]
+    for _ in range(2):
+        for part in others:
+            part.advance(1)
+        share.join([pickle.loads(pickle.dumps(part.state())) for part in others])
+        known = share.known().parts()
+        assert known.certified <= exact.certified <= known.certified + known.undecided
+        assert known.falsified <= exact.falsified <= known.falsified + known.undecided
+    again: Share = kind.resume(task, share.state())
+    return again
+
+
+@given(asks=shares(), parts=st.integers(1, 3), rounds=st.integers(1, 3))
+@settings(max_examples=examples(1))
+def test_what_was_lent_adds_up(asks: Problem, parts: int, rounds: int) -> None:
+    if refusal_of_share(asks) is not None:
+        return
+    exact = Enumerate().answer(asks, Facts(), Budget.of(20), Silent())
+    if not isinstance(exact, Shares):
+        return
+    share = Share(asks)
+    for _ in range(rounds):
+        share = lent(share, parts, exact)
+    while not share.finished and share.advance(100):
+        pass
+    known = share.known().parts()
+    assert (known.certified, known.falsified, known.undecided) == (exact.certified, exact.falsified, 0)
+
+
+@given(asks=shares())
+@settings(max_examples=examples(0.2))
+def test_what_several_processes_come_to(asks: Problem) -> None:
+    """Those that are done before others are started, mostly; the coordinator has tests of its own."""
+    if refusal_of_share(asks) is not None:
+        return
+    counted = Enumerate().answer(asks, Facts(), Budget.of(20), Silent())
+    found = Rates().answer(asks, Facts(), Budget.of(20, jobs=2), Silent())
+    assert type(found) is type(counted)
+    if isinstance(found, Shares) and isinstance(counted, Shares):
+        assert (found.certified, found.falsified) == (counted.certified, counted.falsified)
