@@ -85,11 +85,8 @@ class Section:
         """Read every value. Raises DiagnosticError with whatever is wrong."""
         found = list[Diagnostic]()
         for each in declared(type(self)):
-            value = getattr(self, each.name)
-            if value is each.default:
-                continue
             try:
-                object.__setattr__(self, each.name, each.read(value))
+                object.__setattr__(self, each.name, each.read(getattr(self, each.name)))
             except DiagnosticError as error:
                 found.extend(error.diagnostics)
         found = found or list(self.inconsistent())

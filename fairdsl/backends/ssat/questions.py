@@ -17,6 +17,7 @@ from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.gates import Gates, Literal
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, PbEncoding
+from fairdsl.backends.ssat.plain import Plain, plain
 from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.model import Model
@@ -98,6 +99,15 @@ class Formulas:
         #: Whether ``favourable`` and ``unfavourable`` do not add up to 1.
         self.open = self._laid.alternatives or len(bounds) > 1
         self._least, self._most = bounds[0], bounds[-1]
+        self._left: dict[tuple[str, tuple[Literal, ...]], Plain] = {}
+
+    def left(self, name: str, assumptions: Sequence[Literal]) -> Plain:
+        """What is left of one of the formulas under assumptions; made once, for files and again for their answers."""
+        key = (name, tuple(assumptions))
+        if key not in self._left:
+            instance: Instance = getattr(self, name)
+            self._left[key] = plain(instance, assumptions)
+        return self._left[key]
 
     def assumptions(self, cells: Mapping[int, int]) -> tuple[Literal, ...]:
         """The literals that put keys, by their places, at cells."""
@@ -223,7 +233,8 @@ class Inquiry:
     """What is asked about one subject, and the joint probabilities that answers come to: key by key or by the extremes.
 
     ``counts`` are the rows of data by key, ``sums`` how weighted sums become clauses, ``deadline`` when the embedded
-    solver has to end. ``found`` are the extreme groups that answers name, ``extremes`` their rates.
+    solver has to end. ``found`` are the extreme groups that answers name, ``extremes`` their rates. ``formulas`` are
+    those of the question, where somebody has made them.
     """
 
     def __init__(
@@ -234,8 +245,9 @@ class Inquiry:
         counts: Mapping[Key, Counted],
         deadline: Deadline = NEVER,
         sums: PbEncoding = PbEncoding.DIAGRAM,
+        formulas: Formulas | None = None,
     ) -> None:
-        self.question, self.distribution = question, distribution
+        self.question, self.distribution, self.formulas = question, distribution, formulas
         self.found: list[tuple[str, Key]] = []
         self.extremes: list[Extremes] = []
         self._deadline, self._sums = deadline, sums
@@ -250,7 +262,7 @@ class Inquiry:
         favourable, total = self._nothing_known(masses)
         if not possible:
             return Joint(favourable=favourable, total=total)
-        formulas = Formulas(self.distribution, sums=self._sums)
+        formulas = self._shared(())
         for cells in possible:
             if cells not in self._excluded and (self.distribution.asked or self._rated(cells)):
                 key = self.key(cells)
@@ -266,7 +278,7 @@ class Inquiry:
         ]
         if not candidates:
             return Joint(favourable=favourable, total=total)
-        formulas = Formulas(self.distribution, self._barred(), self._sums)
+        formulas = self._shared(self._barred())
         for setting in dict.fromkeys(self._setting(cells) for cells in candidates):
             inside = [cells for cells in candidates if self._setting(cells) == setting]
             most, greatest = self._extreme(formulas, "favourable", dict(setting))
@@ -288,6 +300,11 @@ class Inquiry:
                     favourable[key] = favourable[key].met(alone)
                     self.found.append((kind, key))
         return Joint(favourable=favourable, total=total)
+
+    def _shared(self, barred: Iterable[Mapping[int, int]]) -> Formulas:
+        """The formulas of the question, which are made once."""
+        self.formulas = self.formulas or Formulas(self.distribution, barred, self._sums)
+        return self.formulas
 
     def masses(self) -> dict[Cells, Fraction]:
         """Pr[key, conditions that are part of the distribution] of all keys."""

@@ -27,10 +27,9 @@ from fairdsl.backends.encoding import Answer
 from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.engine import Solution, Statistics
-from fairdsl.backends.ssat.files.quantities import digest_of
+from fairdsl.backends.ssat.files.quantities import Asking, digest_of
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import PbEncoding
-from fairdsl.backends.ssat.plain import plain
 from fairdsl.backends.ssat.questions import Extremes, Formulas, Inquiry, settled
 from fairdsl.backends.ssat.solvers.ask import outermost_choice
 from fairdsl.clock import Deadline
@@ -58,10 +57,11 @@ def value_from(
     answers: Mapping[str, Answer],
     evidence: Evidence,
     sums: PbEncoding,
+    askings: Sequence[Asking] = (),
 ) -> Value | Refused:
     """The metric from the answers, by file, to the files that the manifest's ``quantities`` speak of.
 
-    ``sums`` says how weighted sums became clauses in them.
+    ``sums`` says how weighted sums became clauses in them, ``askings`` is what they were made of, where that is known.
 
     Raises ContradictionError where no rates agree with all of them.
     """
@@ -73,7 +73,10 @@ def value_from(
     for number, subject in enumerate(subjects_of(problem)):
         own = [each for each in quantities if each["law"] == number]
         until = Deadline.within(_SECONDS)
-        inquiry = _Answered(question, Distribution(subject), counts=counts, deadline=until, sums=sums)
+        distribution, formulas = Distribution(subject) if not askings else askings[number].distribution, None
+        if askings and askings[number].learned == any(each["extreme"] for each in own):
+            formulas = askings[number].formulas
+        inquiry = _Answered(question, distribution, counts=counts, deadline=until, sums=sums, formulas=formulas)
         found.append(inquiry.joints(own, answers))
         notes = (*evidence.notes, *inquiry.notes, *inquiry.named(population))
         evidence = replace(evidence, notes=tuple(dict.fromkeys(notes)))
@@ -128,7 +131,7 @@ class _Answered(Inquiry):
     def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int]) -> Solution:
         """The answer to the file of this instance."""
         instance: Instance = getattr(formulas, name)
-        left = plain(instance, assumptions)
+        left = formulas.left(name, assumptions)
         if left.settled is not None:
             return _solution(left.settled, left.settled, outermost_choice(instance, left, {}))
         quantity = self._files.get(digest_of(left.instance))

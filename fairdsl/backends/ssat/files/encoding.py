@@ -222,6 +222,8 @@ class _Files(Encoding):
 
     def __init__(self, options: SsatOptions | None = None) -> None:
         self._options = options or SsatOptions()
+        #: What the files last written are about: they are answered for the same problem, often at once.
+        self._written: tuple[Problem, tuple[Asking, ...]] | None = None
 
     def under(self, options: Options) -> _Files:
         """The same, with these options of the backend."""
@@ -257,6 +259,7 @@ class _Files(Encoding):
         population = problem.population
         assert isinstance(population, Network), "an encoding that refused is not asked"
         subjects, askings = subjects_of(problem), asked_of(problem, self._groups, self._options.pb_encoding)
+        self._written = problem, askings
         found = _Found(
             problem=problem,
             asked=asked,
@@ -301,8 +304,9 @@ class _Files(Encoding):
         evidence = self.evidence(problem)
         if not any("file" in each for each in lowered.quantities):
             evidence = replace(evidence, method="decided by unit propagation, without a solver")
+        askings = self._written[1] if self._written is not None and self._written[0] is problem else ()
         try:
-            return value_from(problem, lowered.quantities, answers, evidence, self._options.pb_encoding)
+            return value_from(problem, lowered.quantities, answers, evidence, self._options.pb_encoding, askings)
         except ContradictionError:
             detail = "no rates agree with all answers: one of them is wrong"
             return Unknown(reason=Reason.MALFORMED, detail=detail, evidence=evidence)

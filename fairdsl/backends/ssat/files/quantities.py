@@ -22,7 +22,7 @@ from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.engine import Solution, Statistics
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, PbEncoding
-from fairdsl.backends.ssat.plain import Plain, plain
+from fairdsl.backends.ssat.plain import Plain
 from fairdsl.backends.ssat.questions import Cells, Formulas, Inquiry, learns
 from fairdsl.backends.ssat.writing import sdimacs_of
 from fairdsl.ir.domain import show_number
@@ -76,9 +76,12 @@ class Asking:
     ``learned``: the extreme groups. ``masses`` are Pr[key, conditions in the distribution] by the cells of the keys.
     ``quantity_at`` has the place among ``quantities`` by formula and the cells of all
     keys, where every group is asked by itself. ``open``: the distribution leaves something open, so that the two
-    formulas do not add up to 1; ``asked``: some condition is part of the formulas.
+    formulas do not add up to 1; ``asked``: some condition is part of the formulas. ``formulas`` of the ``distribution``
+    are None where nothing was asked.
     """
 
+    distribution: Distribution
+    formulas: Formulas | None
     learned: bool
     quantities: tuple[Quantity, ...]
     masses: Mapping[Cells, Fraction]
@@ -114,25 +117,26 @@ class _Recorded(Inquiry):
         self._learned = learned
         self._recorded: list[Quantity] = []
         self._places: dict[tuple[str, tuple[int, ...]], int] = {}
-        self._formulas: Formulas | None = None
         if learned:
             self.learned()
         else:
             self.enumerated()
         masses = self.masses()
         return Asking(
+            distribution=self.distribution,
+            formulas=self.formulas,
             learned=learned,
             quantities=tuple(self._recorded),
             masses=masses,
             quantity_at=dict(self._by_cells(masses)),
-            open=self._formulas is not None and self._formulas.open,
+            open=self.formulas is not None and self.formulas.open,
             asked=bool(self.distribution.asked),
         )
 
     def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int]) -> Solution:
         """Unknown."""
         instance: Instance = getattr(formulas, name)
-        left = plain(instance, assumptions)
+        left = formulas.left(name, assumptions)
         truths = {abs(literal): literal > 0 for literal in assumptions}
         subject = self.distribution.subject
         cells = {
@@ -143,16 +147,15 @@ class _Recorded(Inquiry):
         if not self._learned:
             self._places[name, _alike(formulas, tuple(cells.values()))] = len(self._recorded)
         names = {new: instance.names[old] for new, old in enumerate(left.numbers, start=1) if old in instance.names}
-        self._formulas = formulas
         self._recorded.append(Quantity(formula=name, cells=cells, left=left, names=names))
         # Without a reason, so that it is taken for all groups that nothing tells apart.
         return Solution(low=Fraction(0), high=Fraction(1), choice=None, reason=None, statistics=Statistics())
 
     def _by_cells(self, masses: Iterable[Cells]) -> Iterator[tuple[tuple[str, Cells], int]]:
         """Where every group is asked by itself, the place of what is known of it."""
-        if self._formulas is not None and not self._learned:
+        if self.formulas is not None and not self._learned:
             for cells in masses:
-                alike = _alike(self._formulas, cells)
+                alike = _alike(self.formulas, cells)
                 for formula in dict.fromkeys(formula for formula, _ in self._places):
                     if (formula, alike) in self._places:
                         yield (formula, cells), self._places[formula, alike]
