@@ -25,7 +25,7 @@ from fairdsl.clock import Deadline, received, until
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.kernels.cache import cache_folder, why_no_cache
 from fairdsl.numerics.kernels.compiled import listening
-from fairdsl.numerics.kernels.parts import compiling_much
+from fairdsl.numerics.kernels.hurry import compiling_much
 from fairdsl.processes import left_to_itself
 from fairdsl.verdict import Reason, Verdict
 

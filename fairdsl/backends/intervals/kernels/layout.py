@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.kernels.records import by_reference
+from fairdsl.numerics.kernels.records import by_reference
 from fairdsl.backends.intervals.task import AttributeKind
 
 __all__ = [
