@@ -28,7 +28,7 @@ from fairdsl.verdict import Estimate
 __all__ = ["KERNELS", "Refinement", "use"]
 
 #: All kernels of this engine, also those for pairs.
-KERNELS = Kernels("forests", f"{__name__}:use", "about half a minute of a processor")
+KERNELS = Kernels("forests", f"{__name__}:use", "some ten seconds of a processor")
 #: Boxes that are cut, and nodes that are visited, before anybody looks at the clock.
 _CUTS, _WORK = 2048, 4_000_000
 #: Where boxes count the nodes that were visited for them.

@@ -23,7 +23,7 @@ _Step = Callable[..., Any]
 
 @contextmanager
 def compiling_much() -> Iterator[None]:
-    """Within it numba remembers what does not change, and nothing collects garbage: it takes a third of the time less.
+    """Within it numba remembers what does not change, and nothing collects garbage, of which there is none.
 
     What is compiled is the same.
     """

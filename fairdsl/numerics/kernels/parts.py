@@ -19,6 +19,7 @@ from numba._dynfunc import Environment, make_function
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, Flags
 
+from fairdsl.numerics.kernels.hurry import compiling_much
 from fairdsl.numerics.kernels.passes import FewPasses
 
 __all__ = ["KernelCompiler", "PartCompiler", "without_constants"]
@@ -84,10 +85,15 @@ class _Whole(JITCodeLibrary):
 
 
 class KernelCompiler(CompilerBase):
-    """Compiles as usual, into a library that is optimised once."""
+    """Compiles into a library that is optimised once."""
+
+    def compile_extra(self, function: Any) -> Any:
+        """As numba does it; parts are compiled meanwhile, where the kernel calls them."""
+        with compiling_much():
+            return super().compile_extra(function)  # type: ignore[no-untyped-call]
 
     def define_pipelines(self) -> list[Any]:
-        """The usual one; the library is what differs."""
+        """One, and the library."""
         library = _Whole(self.state.targetctx.codegen(), self.state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         library.enable_object_caching()  # type: ignore[no-untyped-call]
         self.state.library = library
@@ -95,10 +101,10 @@ class KernelCompiler(CompilerBase):
 
 
 class PartCompiler(CompilerBase):
-    """Compiles as usual, into a library that is left unfinished."""
+    """Compiles into a library that is left unfinished."""
 
     def define_pipelines(self) -> list[Any]:
-        """The usual one; the library is what differs."""
+        """One, and the library."""
         self.state.library = _Unfinished(self.state.targetctx.codegen(), self.state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         return [FewPasses()]
 
