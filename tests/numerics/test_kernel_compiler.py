@@ -119,6 +119,7 @@ def test_numba_is_as_it_was_once_something_is_compiled() -> None:
         return [*found, base._has_loc, arrayobj.make_array, event.start_event, event.end_event, errors.termcolor]
 
     usual = steps()
+
     def fail() -> None:
         with compiling_much():
             assert all(step is not before for step, before in zip(steps(), usual, strict=True))
