@@ -33,7 +33,7 @@ class _Pile(NamedTuple):
     flags: NDArray[np.bool_]
     inner: _Marks
     scale: float
-    count: int
+    steps: int
     strict: bool
 
 
@@ -60,7 +60,7 @@ def _whole(of_row: Any) -> Callable[..., Any]:
     def whole(pile, out):  # type: ignore[no-untyped-def]
         best, most, step = -1, -1.0e300, 0
         out[:] = 0.0
-        while step < pile.count:
+        while step < pile.steps:
             row = pile.numbers[step]
             found, mark = of_row(pile, step)
             out[step] = min(found, 3.0) + row[0] / (1.0 + mark)
@@ -107,7 +107,8 @@ def test_kernels_compute_what_python_computes(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_record_is_refused_whose_arrays_are_not_what_it_says() -> None:
     ours, marks = _in_our_way(), _Marks(np.zeros(1, dtype=np.int64), np.zeros((2, 2, 1), dtype=np.int8))
-    for numbers in (np.zeros((2, 2), dtype=np.float32), np.zeros(2), np.zeros((2, 4))[:, ::2]):
+    others: list[Any] = [np.zeros((2, 2), dtype=np.float32), np.zeros(2), np.zeros((2, 4))[:, ::2]]
+    for numbers in others:
         with pytest.raises(TypeError, match="numbers must be a contiguous array"):
             ours(_Pile(numbers, np.zeros(2, dtype=np.bool_), marks, 1.0, 2, True), np.empty(2))
 
