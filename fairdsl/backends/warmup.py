@@ -25,7 +25,6 @@ from fairdsl.clock import Deadline, received, until
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.kernels.cache import cache_folder, why_no_cache
 from fairdsl.numerics.kernels.compiled import listening
-from fairdsl.numerics.kernels.parts import compiling_much
 from fairdsl.processes import left_to_itself
 from fairdsl.verdict import Reason, Verdict
 
@@ -92,7 +91,7 @@ class Kernels:
 
     def compile(self, folder: Path | None, tell: Callable[[int, int], None]) -> None:
         """Compile them in this process; ``tell`` hears how many are ready, of how many."""
-        with listening(tell), compiling_much():
+        with listening(tell):
             _call(self.use)
         if folder is not None:
             with suppress(OSError):  # a full disk: the next run compiles again

@@ -211,7 +211,7 @@ def test_compiling_is_a_part_of_the_time_and_said_once(nothing_kept: Path, monke
     shares = ended.value.value
     assert isinstance(shares, Shares)
     assert shares.certified + shares.falsified > 0
-    assert heard.said == ["compiling the kernels, once on this machine (some fifteen seconds of a processor)"]
+    assert heard.said == ["compiling the kernels, once on this machine (some ten seconds of a processor)"]
 
 
 def test_compiling_here_tells_of_each_kernel(nothing_kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,5 +170,5 @@ def test_compiling_in_memory_is_said_with_its_reason(base: Path, monkeypatch: py
     assert warmup.KERNELS.ready(heard, NEVER)
     assert compiled == [1]
     (said,) = heard.said
-    assert said.startswith("compiling the kernels, which cannot be kept (some fifteen seconds of a processor): `")
+    assert said.startswith("compiling the kernels, which cannot be kept (some ten seconds of a processor): `")
     assert f"`{base}`" in said

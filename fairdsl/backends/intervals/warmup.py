@@ -17,7 +17,7 @@ from fairdsl.ir.question import Differ, Pair, Quantity
 __all__ = ["KERNELS", "use_all"]
 
 #: All kernels of this engine.
-KERNELS = Kernels("complete", f"{__name__}:use_all", "some fifteen seconds of a processor")
+KERNELS = Kernels("complete", f"{__name__}:use_all", "some ten seconds of a processor")
 
 
 def use_all() -> None:

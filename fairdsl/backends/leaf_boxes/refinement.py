@@ -46,7 +46,7 @@ __all__ = ["KERNELS", "NODES", "Ensemble", "Refinement", "use"]
 NODES = Work("nodes of trees visited", 0.002)
 
 #: All kernels of this engine, also those for pairs.
-KERNELS = Kernels("forests", f"{__name__}:use", "about half a minute of a processor")
+KERNELS = Kernels("forests", f"{__name__}:use", "some ten seconds of a processor")
 #: Boxes that are cut, and nodes that are visited, before anybody looks at the clock.
 _CUTS, _WORK = 2048, 4_000_000
 #: Boxes of unfair units that are kept; masses are this much too large at most, relatively.

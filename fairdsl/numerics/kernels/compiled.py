@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.compiler import CompilerBase
 
 from fairdsl.numerics.kernels.cache import KernelCache, cache_folder
 from fairdsl.numerics.kernels.parts import KernelCompiler, PartCompiler, without_constants
@@ -17,6 +18,8 @@ __all__ = ["exact", "kernels_compiled", "listening", "part"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+#: Whether this is the numba whose inside :mod:`.parts` knows; another one compiles as it does, and takes longer.
+_KNOWN = numba.version_info.short == (0, 68)
 #: None: machine code is kept in memory alone.
 _FOLDER = cache_folder()
 #: Every kernel and every part of one, in the order in which their modules are imported.
@@ -48,7 +51,7 @@ def listening(tell: Callable[[int, int], None]) -> Iterator[None]:
 
 def exact(function: _F) -> _F:
     """A kernel: called from Python, compiled with IEEE semantics (no reordered sums, infinities as they are)."""
-    compiled = _compile(function, pipeline_class=KernelCompiler)
+    compiled = _compile(function, KernelCompiler)
     if _FOLDER is not None:
         config = cast(Any, numba.config)
         others = config.CACHE_DIR  # numba reads it when a cache is made
@@ -64,14 +67,17 @@ def exact(function: _F) -> _F:
 
 def part(function: _F) -> _F:
     """A part of kernels: with the same semantics, and compiled with each kernel that calls it."""
-    compiled = _compile(function, no_cpython_wrapper=True, pipeline_class=PartCompiler)
-    without_constants(compiled)
+    compiled = _compile(function, PartCompiler, no_cpython_wrapper=_KNOWN)
+    if _KNOWN:
+        without_constants(compiled)
     return cast(_F, compiled)
 
 
-def _compile(function: _F, **options: Any) -> Any:
+def _compile(function: _F, compiler: type[CompilerBase], **options: Any) -> Any:
     # All arrays belong to the caller for the whole call, so none needs a reference count: counting them
     # (atomically, for every array of a record at every call) took more than half of the time.
-    compiled = cast(Any, numba.njit)(error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    if _KNOWN:
+        options |= {"pipeline_class": compiler, "no_cfunc_wrapper": True}
+    compiled = cast(Any, numba.njit)(error_model="numpy", _nrt=False, **options)(function)
     _KERNELS.append(compiled)
     return compiled

@@ -10,19 +10,19 @@ called with; a part is lowered once, and the optimisation knows the constant whe
 from __future__ import annotations
 
 import ctypes
-import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba import types
 from numba._dynfunc import Environment, make_function
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
-from numba.core.types.functions import BaseFunction
+from numba.core.compiler import CompilerBase, Flags
 
-__all__ = ["KernelCompiler", "PartCompiler", "compiling_much", "without_constants"]
+from fairdsl.numerics.kernels.hurry import compiling_much
+from fairdsl.numerics.kernels.passes import FewPasses
+
+__all__ = ["KernelCompiler", "PartCompiler", "without_constants"]
 
 _DEFAULTS = Flags().values()
 _HASH = hash(Flags())
@@ -45,15 +45,17 @@ class _QuickFlags(Flags):
 
 
 class _Unfinished(JITCodeLibrary):
-    """A part's code, to be linked into a kernel's library and nothing else."""
+    """A part's code as it was lowered, to be linked into a kernel's library and nothing else."""
 
     def _optimize_functions(self, _module: Any) -> None:
         """Left to the kernel."""
 
-    def _optimize_final_module(self) -> None:
-        """Left to the kernel."""
-
-    def _finalize_final_module(self) -> None:
+    def finalize(self) -> None:
+        """What it calls is linked into the kernel, too, and not into this: else it would be copied at every level."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = Linkage.linkonce_odr
+        self._shared_module = self._final_module
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
 
@@ -65,29 +67,46 @@ class _Whole(JITCodeLibrary):
     with -O3 in place of -O2 they are no faster.
     """
 
+    def finalize(self) -> None:
+        """With what parts call."""
+        for library in self._linking_libraries:  # which grows meanwhile; each is linked once
+            if isinstance(library, _Unfinished):
+                self._linking_libraries.extend(
+                    inner for inner in library._linking_libraries if inner not in self._linking_libraries
+                )
+        super().finalize()  # type: ignore[no-untyped-call]
+
+    def _optimize_functions(self, _module: Any) -> None:
+        """All of it is optimised at the end."""
+
     def _optimize_final_module(self) -> None:
         manager, builder = self._codegen._module_pass_manager(opt=2)
         manager.run(self._final_module, builder)
 
 
 class KernelCompiler(CompilerBase):
-    """Compiles as usual, into a library that is optimised once."""
+    """Compiles into a library that is optimised once."""
+
+    def compile_extra(self, function: Any) -> Any:
+        """As numba does it; parts are compiled meanwhile, where the kernel calls them."""
+        with compiling_much():
+            return super().compile_extra(function)  # type: ignore[no-untyped-call]
 
     def define_pipelines(self) -> list[Any]:
-        """The usual one; the library is what differs."""
+        """One, and the library."""
         library = _Whole(self.state.targetctx.codegen(), self.state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         library.enable_object_caching()  # type: ignore[no-untyped-call]
         self.state.library = library
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        return [FewPasses()]
 
 
 class PartCompiler(CompilerBase):
-    """Compiles as usual, into a library that is left unfinished."""
+    """Compiles into a library that is left unfinished."""
 
     def define_pipelines(self) -> list[Any]:
-        """The usual one; the library is what differs."""
+        """One, and the library."""
         self.state.library = _Unfinished(self.state.targetctx.codegen(), self.state.func_id.func_qualname)  # type: ignore[no-untyped-call]
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        return [FewPasses()]
 
     def compile_extra(self, function: Any) -> Any:
         """As numba does it, but for what it would call from Python: a part has no such thing."""
@@ -114,31 +133,3 @@ def without_constants(part: Any) -> None:
         return signature, tuple(types.unliteral(kind) for kind in folded)
 
     part._compiler.fold_argument_types = fold_types
-
-
-@contextmanager
-def compiling_much() -> Iterator[None]:
-    """Within it numba looks up once what its functions make of arguments of these types; nothing collects garbage.
-
-    It tries all versions of `+` for each sum anew, and makes so many objects that collecting took a twentieth of the
-    time.
-    """
-    known: dict[object, Any] = {}
-    functions: Any = BaseFunction
-    look_up = functions.get_call_type
-
-    def remembered(self: Any, context: Any, arguments: Any, named: Any) -> Any:
-        key = self, tuple(arguments), tuple(sorted(named.items()))
-        if key not in known:
-            known[key] = look_up(self, context, arguments, named)
-        return known[key]
-
-    collecting = gc.isenabled()
-    gc.disable()
-    functions.get_call_type = remembered
-    try:
-        yield
-    finally:
-        functions.get_call_type = look_up
-        if collecting:
-            gc.enable()

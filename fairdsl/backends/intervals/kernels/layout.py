@@ -7,8 +7,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.kernels.records import by_reference
 from fairdsl.backends.intervals.task import AttributeKind
+from fairdsl.numerics.kernels.records import by_reference
 
 __all__ = [
     "LATTICE",

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.kernels.layout import REAL, TABLE, Floats, Integers, Net, Work
-from fairdsl.backends.intervals.kernels.records import by_reference
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
+from fairdsl.numerics.kernels.records import by_reference
 
 __all__ = [
     "CHOOSE_AT",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fairdsl.numerics.kernels.records import by_reference
 
 __all__ = [
     "FAIR",
@@ -55,13 +57,13 @@ class Trees(NamedTuple):
     #: The values as floats, in units of the score.
     real: Floats
     #: The roots, [assignments, trees], and those of the condition that says who is there, 1 or 0, [assignments].
-    roots: Integers
+    roots: Annotated[Integers, 2]
     conditions: Integers
     #: Whether two people of one assignment may be compared with each other, [assignments].
     inside: BoolArray
     ordered: BoolArray
     #: Sums of the sizes of parts along each axis, exact, [axes, parts + 1].
-    sums: Floats
+    sums: Annotated[Floats, 2]
     #: A score is below for sure up to the first, above for sure from the second on.
     limits: Integers
     #: The same in units of the score, outward; then what rounding may add to a mean and to a variance.
@@ -82,15 +84,15 @@ class Leaves(NamedTuple):
     alike: int
     #: Of each leaf, [words * 64]: its value, and the ends of its box, [words * 64, axes].
     value: Integers
-    low: Integers
-    high: Integers
+    low: Annotated[Integers, 2]
+    high: Annotated[Integers, 2]
     #: The leaves that each assignment may come to, [assignments, words of the trees in which they part].
-    whose: Bits
+    whose: Annotated[Bits, 2]
     #: All leaves, [words].
     everywhere: Bits
     #: Sets of leaves, [rows, words]. Of an ordered axis first those that begin before each part or at it, then those
     #: that end behind each; of another one those that hold each part.
-    meet: Bits
+    meet: Annotated[Bits, 2]
     #: The first row of each axis, [axes + 1].
     rows: Integers
     #: The ordered axes along which the leaves of each tree end somewhere, those of a tree from ``lines`` [trees + 1]
@@ -106,10 +108,10 @@ class Duels(NamedTuple):
 
     ordered: BoolArray
     #: Of each leaf, [words * 64, numbers]: what it adds at least, and at most (they differ where it was rounded).
-    low: Integers
-    high: Integers
+    low: Annotated[Integers, 2]
+    high: Annotated[Integers, 2]
     #: Sums of the sizes of parts along each axis, [axes, parts + 1].
-    sums: Floats
+    sums: Annotated[Floats, 2]
 
 
 class Boxes(NamedTuple):
@@ -121,8 +123,8 @@ class Boxes(NamedTuple):
     below such a one show, and it counts where it is more; ``above`` is the nearest such box above another, or -1.
     """
 
-    low: Integers
-    high: Integers
+    low: Annotated[Integers, 2]
+    high: Annotated[Integers, 2]
     parent: Integers
     child: Integers
     axis: Integers
@@ -150,8 +152,8 @@ class Boxes(NamedTuple):
 class Settled(NamedTuple):
     """Boxes that were settled by the last call, how, and of an unfair one two assignments that are decided apart."""
 
-    low: Integers
-    high: Integers
+    low: Annotated[Integers, 2]
+    high: Annotated[Integers, 2]
     kind: Integers
     first: Integers
     second: Integers
@@ -165,22 +167,22 @@ class Room(NamedTuple):
     chances: Floats
     inner_stack: Integers
     inner_chances: Floats
-    lows: Integers
-    highs: Integers
+    lows: Annotated[Integers, 2]
+    highs: Annotated[Integers, 2]
     #: Of the trees that a box leaves open: where they are, their means, and the axes that they test, as bits.
     active: Integers
     means: Floats
     tested: Integers
     #: Of each assignment: whether it is there, ends of its score, of its score minus the first one's; mean, variance.
     present: BoolArray
-    ends: Integers
-    moments: Floats
+    ends: Annotated[Integers, 2]
+    moments: Annotated[Floats, 2]
     #: What ranges gain by a cut before each part, [axes, parts + 1]; of axes that are not ordered in all, at 0, and the
     #: set that gains most, and how much.
-    gain: Floats
+    gain: Annotated[Floats, 2]
     sets: Integers
     widest: Integers
-    effects: Floats
+    effects: Annotated[Floats, 2]
     #: The leaves that a box reaches, and scratch space of the same kind, [words].
     reached: Bits
     union: Bits
@@ -188,11 +190,11 @@ class Room(NamedTuple):
     #: parts + 1]; the last row is of trees in which all are alike.
     low: Integers
     high: Integers
-    lows_along: Integers
-    highs_along: Integers
+    lows_along: Annotated[Integers, 3]
+    highs_along: Annotated[Integers, 3]
     #: Two assignments that are decided apart; ends of scores behind each part of an axis, [parts + 1, 4].
     pair: Integers
-    behind: Integers
+    behind: Annotated[Integers, 2]
 
 
 class Effects(NamedTuple):
@@ -201,38 +203,38 @@ class Effects(NamedTuple):
     #: Of a tree: the axes that part it, into how many segments, where these begin [axes, parts + 1], and their sizes.
     axes: Integers
     segments: Integers
-    ends: Integers
-    size: Floats
+    ends: Annotated[Integers, 2]
+    size: Annotated[Floats, 2]
     #: Of each of its leaves: the first and the last segment [leaves, axes], the inverse of its share
     #: of each axis, chance, value and their product.
-    first: Integers
-    last: Integers
-    inverse: Floats
+    first: Annotated[Integers, 2]
+    last: Annotated[Integers, 2]
+    inverse: Annotated[Floats, 2]
     chance: Floats
     value: Floats
     amount: Floats
     #: Its effects in the segments of an axis [axes, parts], and changes of those of two [parts + 1, parts + 1]; sums of
     #: such along one of them.
-    effect: Floats
-    both: Floats
+    effect: Annotated[Floats, 2]
+    both: Annotated[Floats, 2]
     column: Floats
     #: Of all trees, the last row for those in which assignments do not part: main effects [assignments + 1, axes,
     #: parts], effects of pairs [assignments + 1, parts of one axis times parts of another], which begin at ``begins``.
-    main: Floats
-    table: Floats
-    begins: Integers
+    main: Annotated[Floats, 3]
+    table: Annotated[Floats, 2]
+    begins: Annotated[Integers, 2]
     #: Sums of means and widths of ranges [assignments + 1, 2], and of least values.
-    sums: Floats
+    sums: Annotated[Floats, 2]
     least: Integers
     #: The axes that trees with a rest test, as bits, and its deviation [assignments + 1, trees]; how many these are.
-    tested: Integers
-    deviation: Floats
+    tested: Annotated[Integers, 2]
+    deviation: Annotated[Floats, 2]
     rests: Integers
     #: Of each assignment: variances of main effects and effects of pairs [assignments, axes, axes], of the rest.
-    varies: Floats
+    varies: Annotated[Floats, 3]
     rest: Floats
     #: The size of each part of each axis of a box; g of :func:`.pairwise.pairwise`.
-    part: Floats
+    part: Annotated[Floats, 2]
     rounding: Floats
     #: Of cells (:mod:`.cells`): the axes that are chosen, as a flag each and one a level, and the place along each; on
     #: each level the size, means and (of cells) variances [levels + 1, assignments * 2], and main effects [levels + 1,
@@ -241,13 +243,16 @@ class Effects(NamedTuple):
     levels: Integers
     place: Integers
     sizes: Floats
-    middle: Floats
-    held: Floats
+    middle: Annotated[Floats, 2]
+    held: Annotated[Floats, 4]
     between: Floats
     more: Floats
     #: What is on the wrong side, for each choice of a least distance [choices, assignments], and what is open.
-    spread: Floats
+    spread: Annotated[Floats, 2]
     #: How many numbers were added to others, about.
     steps: Integers
     #: Of each cut of an axis what is foreseen to be not above, and not below, on either side [parts, 4].
-    gained: Floats
+    gained: Annotated[Floats, 2]
+
+
+by_reference(Trees, Leaves, Duels, Boxes, Settled, Room, Effects)

@@ -10,7 +10,7 @@ it changes while kernels run, and they are told so, so that they read it once an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, reduce
 from struct import pack
 from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin, get_type_hints
 
@@ -28,13 +28,16 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
-from numba.np.arrayobj import make_array, populate_array
-from numba.np.numpy_support import from_dtype
+from numba.np.numpy_support import as_dtype, from_dtype
 
 __all__ = ["RecordType", "by_reference"]
 
 _WORD = 8
-_NUMBERS: dict[type, tuple[types.Type, str]] = {float: (types.float64, "d"), bool: (types.boolean, "q")}
+_NUMBERS: dict[type, tuple[types.Type, str]] = {
+    float: (types.float64, "d"),
+    int: (types.int64, "q"),
+    bool: (types.boolean, "q"),
+}
 
 
 class _Field(NamedTuple):
@@ -57,7 +60,7 @@ def by_reference(*classes: type) -> None:
     """Pass records of these classes by reference; those within others first.
 
     They are named tuples of contiguous arrays (``NDArray[dtype]`` has one dimension, ``Annotated[.., n]`` has n),
-    ``float``, ``bool`` and other such records.
+    ``float``, ``int``, ``bool`` and other such records.
     """
     for cls in classes:
         record = _record_type(cls)
@@ -169,15 +172,29 @@ def _attribute(context: Any, builder: Any, record: RecordType, pointer: Any, nam
             return cgutils.gep_inbounds(builder, pointer, field.at * _WORD)
         case types.Float():
             return load(0, ir.DoubleType())
+        case types.Integer():
+            return load(0)
         case types.Boolean():
             return builder.trunc(load(0), ir.IntType(1))
     kind = cast(types.Array, field.type)
-    array = make_array(kind)(context, builder)
-    item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    shape = [load(1 + axis) for axis in range(kind.ndim)]
-    strides = [ir.Constant(word, item)]
+    shape, size = [load(1 + axis) for axis in range(kind.ndim)], _item_size(kind)
+    strides = [size]
     for extent in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], extent))
-    data = load(0, context.get_data_type(kind.dtype).as_pointer())
-    populate_array(array, data=data, shape=shape, strides=strides, itemsize=ir.Constant(word, item), meminfo=None)
-    return array._getvalue()
+    parts = {
+        "data": load(0, context.get_data_type(kind.dtype).as_pointer()),
+        "itemsize": size,
+        "nitems": reduce(builder.mul, shape),
+        "shape": cgutils.pack_array(builder, shape),
+        "strides": cgutils.pack_array(builder, strides),
+    }
+    model = context.data_model_manager[kind]
+    array = ir.Constant(model.get_value_type(), None)
+    for name, part in parts.items():
+        array = builder.insert_value(array, part, model.get_field_position(name))
+    return array
+
+
+@cache
+def _item_size(kind: types.Array) -> Any:
+    return ir.Constant(ir.IntType(64), as_dtype(kind.dtype).itemsize)
