@@ -69,6 +69,9 @@ def kinds() -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any] | None, b
         "isotonic steps of a forest": (lambda: risen(forest, plain), None, True),
         "isotonic steps of boosting": (lambda: risen(boosted, plain), None, True),
         "isotonic steps of histograms": (lambda: risen(histograms, plain), None, True),
+        "isotonic steps of AdaBoost": (
+            lambda: risen(ensemble.AdaBoostClassifier(n_estimators=4, **seed), plain), None, True
+        ),
         "isotonic steps of a network": (
             lambda: risen(neural_network.MLPClassifier((4,), max_iter=200, **seed)), None, True
         ),
@@ -84,7 +87,7 @@ def kinds() -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any] | None, b
         ),
         "one column of two": (lambda: of(logistic, texts=filled(one_hot(drop="if_binary"))), None, True),
         "codes of seldom ones": (lambda: of(forest, plain, ordinal(
-            min_frequency=0.3, handle_unknown="use_encoded_value", unknown_value=-1)), None, True),
+            min_frequency=0.3, encoded_missing_value=-1)), None, True),
         "no code for those without": (lambda: of(histograms, plain, ordinal()), None, False),
         "indicators beside": (lambda: of(
             logistic, FeatureUnion([("filled", plain), ("lacking", MissingIndicator())])), None, True),
@@ -123,10 +126,12 @@ def kinds() -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any] | None, b
 NAMES = [
     "isotonic steps of a linear machine", "hard votes of pipelines", "a stack of pipelines", "seldom categories",
     "codes of those without", "isotonic steps of logistic regression", "isotonic steps of a forest",
-    "isotonic steps of boosting", "isotonic steps of histograms", "isotonic steps of a network",
+    "isotonic steps of boosting", "isotonic steps of histograms", "isotonic steps of AdaBoost",
+    "isotonic steps of a network",
     "sigmoids of a pipeline", "sigmoids of a machine", "sigmoids of a kernel machine", "hard votes behind columns",
     "a stack behind columns", "seldom categories without the first", "one column of two", "codes of seldom ones",
-    "no code for those without", "indicators beside", "DataFrames on the way", "columns by their types", "pipelines within pipelines",
+    "no code for those without", "indicators beside", "DataFrames on the way", "columns by their types",
+    "pipelines within pipelines",
     "means of the target", "classes with weights", "naive Bayes of codes", "bins on their edges",
     "naive Bayes of yes or no", "products", "exponentials", "logarithms to base ten",
 ]  # fmt: skip

@@ -35,6 +35,10 @@ def lines(nodes: Nodes, column: str, marks: Any, widths: Any, slopes: Any) -> st
     return nodes.add("MatMul", [nodes.add("Min", [above, nodes.stored(widths)]), nodes.stored(slopes[:, None])])
 
 
+#: Those of which skl2onnx writes the decision function in the place of probabilities, if asked to.
+_RAW = frozenset({"AdaBoostClassifier", "GradientBoostingClassifier", "HistGradientBoostingClassifier", "SVC"})
+
+
 class _Within:
     """The models within one that is written."""
 
@@ -55,7 +59,7 @@ class _Within:
         last = _last(model)
         if np.size(getattr(last, "coef_", ())) == last.n_features_in_:
             return self.regression(model, np.ravel(last.coef_), float(np.ravel(last.intercept_)[0]))
-        if not self._container.has_options(last, "raw_scores"):
+        if type(last).__name__ not in _RAW:
             raise NotExportedError(
                 f"the decision function of `{type(last).__name__}` is not written to the file",
                 "give this model probabilities, by `CalibratedClassifierCV`, or leave it out",
