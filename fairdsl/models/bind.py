@@ -154,14 +154,14 @@ def _unlisted(whole: Whole, others: set[int] | None) -> tuple[str, str] | None:
 
 
 def _values(form: Form, domain: Domain, most: int) -> set[int] | None:
-    """What a form of integers can be, as if its inputs had nothing to do with each other, of many only some more than
-    ``most``; None where an input has no list of values.
+    """What a form of integers can be, of many only ``most`` + 1: of one input, or of indicators alone, as if these had
+    nothing to do with each other, as bins are. None of any other form.
     """
     found = {int(form.constant)}
     for item, factor in form.terms:
         values: Sequence[int] | None = (0, 1)
         if isinstance(item, AttributeInput):
-            values = domain.attributes[item.attribute].values
+            values = None if len(form.terms) > 1 else domain.attributes[item.attribute].values
         if values is None:
             return None
         first = list(itertools.islice(values, most + 1))  # a range may be long; one value too many shows the same
