@@ -154,17 +154,21 @@ def _unlisted(whole: Whole, others: set[int] | None) -> tuple[str, str] | None:
 
 
 def _values(form: Form, domain: Domain, most: int) -> set[int] | None:
-    """The values of a form of integers, of many only ``most`` + 1; None where they depend on several inputs."""
-    if not form.terms:
-        return {int(form.constant)}
-    (item, factor), *more = form.terms
-    values: Sequence[int] | None = (0, 1)
-    if isinstance(item, AttributeInput):
-        values = domain.attributes[item.attribute].values
-    if more or values is None:
-        return None
-    first = itertools.islice(values, most + 1)  # a range may be long; one value too many shows the same
-    return {int(form.constant + factor * value) for value in first}
+    """What a form of integers can be, of many only ``most`` + 1: of one input, or of indicators alone, as if these had
+    nothing to do with each other, as bins are. None of any other form.
+    """
+    found = {int(form.constant)}
+    for item, factor in form.terms:
+        values: Sequence[int] | None = (0, 1)
+        if isinstance(item, AttributeInput):
+            values = None if len(form.terms) > 1 else domain.attributes[item.attribute].values
+        if values is None:
+            return None
+        first = list(itertools.islice(values, most + 1))  # a range may be long; one value too many shows the same
+        found = {start + int(factor * value) for start in found for value in first}
+        if len(found) > most:
+            break
+    return found
 
 
 def _is_whole(form: Form, domain: Domain) -> bool:

@@ -46,6 +46,8 @@ __all__ = ["asked_instead"]
 
 #: What says that a file runs and is not read exactly: an operator, or a place of one.
 _NOT_READ = frozenset({"E0503", "E0504"})
+#: What may stand beside it: NaN among the constants, with which such operators look for missing numbers.
+_BESIDE = frozenset({"E0506"})
 
 
 def asked_instead(
@@ -62,7 +64,8 @@ def asked_instead(
     source = declaration.source
     if warnings is None or not isinstance(source, FileSource) or source.format is not None:
         raise problem
-    if isinstance(declaration.decision, ByAnswer) or any(one.code not in _NOT_READ for one in problem.diagnostics):
+    codes = {one.code for one in problem.diagnostics}
+    if isinstance(declaration.decision, ByAnswer) or not codes & _NOT_READ or codes - _NOT_READ - _BESIDE:
         raise problem
     try:
         model = _same_meaning(declaration, source, domain, override_path)
@@ -70,7 +73,7 @@ def asked_instead(
         raise problem from None  # it does not run, draws at random or has no such output
     if model is None or not isinstance(model.opaque, BlackBox):
         raise problem
-    unread = problem.diagnostics[0]
+    unread = next(one for one in problem.diagnostics if one.code in _NOT_READ)
     reason = _in_words(unread)
     warnings.report(errors.asked_as_black_box(override_path or source.path, reason, unread, source.span))
     return replace(model, opaque=replace(model.opaque, unread=reason))

@@ -72,6 +72,11 @@ def test_other_random_graphs(seed: int, tmp_path: Path) -> None:
     come_out(seed, tmp_path)
 
 
+def test_whole_numbers_of_few_values_are_divided_without_a_fraction(tmp_path: Path) -> None:
+    """The graph of this seed divides a column of them, which is read as a table."""
+    assert come_out(647, tmp_path)[0].outcome == "read"
+
+
 @pytest.mark.slow
 def test_two_thousand_random_graphs(tmp_path: Path) -> None:
     for seed in range(EVERY_DAY, 2000):

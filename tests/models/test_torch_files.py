@@ -1,4 +1,7 @@
-"""Networks as PyTorch exports them, in both ways and with weights beside the file: what the modules computed."""
+"""Networks as PyTorch exports them, in both ways and with weights beside the file: what the modules computed.
+
+Every day for the sixty rows that were recorded; with PyTorch at hand they are exported again, and held against 10,000.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,25 @@ def test_every_file_gives_what_the_module_computed(name: str, tmp_path: Path, mo
     theirs = np.array(ANSWERS[name.split("_")[0]])
     assert scores == pytest.approx(theirs, abs=2e-5)
     assert np.ptp(theirs) > 0.5
+
+
+@pytest.mark.slow
+def test_exports_compute_for_ten_thousand_what_the_modules_do(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("onnxscript")
+    from tests.models.torch_files.make_files import exported, people
+
+    torch.manual_seed(21)
+    rows = people(10_000)
+    points = np.round(rows.numpy().astype(np.float64), 2)
+    for name, theirs in exported(tmp_path, rows).items():
+        for way in ("script", "dynamo"):
+            model = load(tmp_path / f"{name}_{way}.onnx")
+            assert model.opaque is None
+            settled = BatchEvaluator(model).settled(points)
+            assert settled.scores[:, 0] == pytest.approx(np.array(theirs), abs=5e-5)
+            clear = np.abs(theirs) > 5e-5
+            assert (settled.decisions == (np.array(theirs) > 0))[clear].all()
 
 
 def test_both_exports_are_one_function() -> None:

@@ -7,16 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from fairdsl.models.exporting.combined import COMBINED, classes_and_shares, lines
+from fairdsl.models.exporting.encoders import encodes_otherwise, one_hot, ordinals, width_of_codes
 from fairdsl.models.exporting.histograms import has_categories
 from fairdsl.models.exporting.nodes import Nodes
 from fairdsl.models.exporting.refused import NotExportedError
-from fairdsl.models.exporting.trees import chosen_class, is_booster, write_trees
+from fairdsl.models.exporting.trees import is_booster, write_trees
 
 __all__ = ["register", "takes_over"]
 
 _OPTIONS = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [True, False]}
 #: Functions of numpy that `FunctionTransformer` is given, as operators; one is added to the number where it says so.
-_FUNCTIONS = {"log": "Log", "log1p": "Log", "sqrt": "Sqrt", "abs": "Abs", "absolute": "Abs", "exp": "Exp"}
+_FUNCTIONS = {
+    "log": "Log", "log1p": "Log", "log2": "Log", "log10": "Log", "sqrt": "Sqrt", "abs": "Abs", "absolute": "Abs",
+    "exp": "Exp", "expm1": "Exp",
+}  # fmt: skip
+#: Those that take the logarithm to another base, by what the natural one is multiplied with.
+_BASES = {"log2": 1 / np.log(2), "log10": 1 / np.log(10)}
 
 
 def takes_over(part: Any) -> type | None:
@@ -31,10 +38,18 @@ def takes_over(part: Any) -> type | None:
         and hasattr(part, "quantiles_")
     ):
         return _own(kind, "Interpolating")
+    if name == "MissingIndicator" and hasattr(part, "features_"):
+        return _own(kind, "Lacking")
+    if name in ("OneHotEncoder", "OrdinalEncoder") and encodes_otherwise(part):
+        return _own(kind, f"{name}OfTexts")
     if name == "FunctionTransformer" and _function(part) is not None:
         return _own(kind, "Elementwise")
-    if name == "StackingClassifier" and _decides(part):
+    if name == "StackingClassifier" and hasattr(part, "estimators_"):
         return _own(kind, "Stacking")
+    if name == "VotingClassifier" and part.voting == "hard":
+        return _own(kind, "Voting")
+    if name == "CalibratedClassifierCV" and hasattr(part, "calibrated_classifiers_"):
+        return _own(kind, "Calibrated")
     return _own(kind, f"{name}OfCategories") if has_categories(part) else None
 
 
@@ -44,12 +59,15 @@ def register(part: Any) -> None:
     from skl2onnx._supported_operators import sklearn_classifier_list
 
     kind, name = type(part), type(part).__name__
-    writers = {"Indicating": _indicating, "Elementwise": _elementwise, "Interpolating": _interpolating}
+    writers = {
+        "Indicating": _indicating, "Elementwise": _elementwise, "Interpolating": _interpolating, "Lacking": _lacking,
+        "OneHotEncoderOfTexts": one_hot, "OrdinalEncoderOfTexts": ordinals,
+    }  # fmt: skip
     if name in writers:
         update_registered_converter(kind, f"Fairdsl{name}", _width_of_columns, writers[name])
         return
     trees = is_booster(part) or name.endswith("OfCategories")
-    if not trees and name != "Stacking":
+    if not trees and name not in COMBINED:
         return
     classifies = hasattr(part, "classes_")
     if classifies and kind not in sklearn_classifier_list:  # CatBoost's are of no class of scikit-learn
@@ -57,8 +75,8 @@ def register(part: Any) -> None:
     update_registered_converter(
         kind,
         f"Fairdsl{name}",
-        _classes_and_shares if classifies else _one_number,
-        write_trees if trees else _stacking,
+        classes_and_shares if classifies else _one_number,
+        write_trees if trees else COMBINED[name],
         options=_OPTIONS if classifies else None,
     )
 
@@ -78,13 +96,17 @@ def _function(part: Any) -> str | None:
 
 
 def _width_of_columns(operator: Any) -> None:
-    """A column for each that comes in, and for each indicator."""
+    """A column for each that comes in, and for each indicator; those alone of what makes indicators, or codes."""
     from skl2onnx.common.data_types import FloatTensorType
 
-    wide = sum(each.type.shape[1] for each in operator.inputs)
-    indicator = getattr(operator.raw_operator, "indicator_", None)
-    more = 0 if indicator is None else len(indicator.features_)
-    operator.outputs[0].type = FloatTensorType([operator.inputs[0].get_first_dimension(), wide + more])
+    step, wide = operator.raw_operator, sum(each.type.shape[1] for each in operator.inputs)
+    if hasattr(step, "categories_"):
+        wide = width_of_codes(step)
+    elif hasattr(step, "features_"):
+        wide = len(step.features_)
+    elif getattr(step, "indicator_", None) is not None:
+        wide += len(step.indicator_.features_)
+    operator.outputs[0].type = FloatTensorType([operator.inputs[0].get_first_dimension(), wide])
 
 
 def _started(scope: Any, operator: Any, container: Any) -> tuple[Nodes, str, str]:
@@ -98,7 +120,13 @@ def _elementwise(scope: Any, operator: Any, container: Any) -> None:
     func = operator.raw_operator.func.__name__
     if func == "log1p":
         row = nodes.add("Add", [row, nodes.stored(np.ones(1))])
-    nodes.add(_FUNCTIONS[func], [row], output)
+    operator = _FUNCTIONS[func]
+    if func in _BASES:
+        nodes.add("Mul", [nodes.add(operator, [row]), nodes.stored(np.array([_BASES[func]]))], output)
+    elif func == "expm1":
+        nodes.add("Sub", [nodes.add(operator, [row]), nodes.stored(np.ones(1))], output)
+    else:
+        nodes.add(operator, [row], output)
 
 
 def _indicating(scope: Any, operator: Any, container: Any) -> None:
@@ -115,6 +143,16 @@ def _indicating(scope: Any, operator: Any, container: Any) -> None:
     nodes.add("Concat", [filled, nodes.cast(nodes.add("IsNaN", [some]))], output, axis=1)
 
 
+def _lacking(scope: Any, operator: Any, container: Any) -> None:
+    """Whether each of some columns is missing."""
+    indicator = operator.raw_operator
+    if not isinstance(indicator.missing_values, float) or indicator.missing_values == indicator.missing_values:
+        raise NotExportedError("`MissingIndicator` looks for something else than NaN", None)
+    nodes, row, output = _started(scope, operator, container)
+    some = nodes.add("Gather", [row, nodes.stored(np.asarray(indicator.features_))], axis=1)
+    nodes.add("Identity", [nodes.cast(nodes.add("IsNaN", [some]))], output)
+
+
 def _interpolating(scope: Any, operator: Any, container: Any) -> None:
     """The lines between the quantiles of each column, and the steps where several quantiles are one number."""
     nodes, row, output = _started(scope, operator, container)
@@ -129,12 +167,12 @@ def _interpolating(scope: Any, operator: Any, container: Any) -> None:
         middle = (low + high) / 2
         middle[0], middle[-1] = 0.0, 1.0
         column = _Column(nodes, row, place)
-        lines = []
+        terms = []
         if len(marks) > 1:
             widths = np.diff(marks)
-            lines.append(column.clipped(marks[:-1], widths, (low[1:] - high[:-1]) / widths))
-        lines += [column.steps("GreaterOrEqual", marks, middle - low), column.steps("Greater", marks, high - middle)]
-        columns.append(nodes.add("Sum", lines))
+            terms.append(lines(nodes, column.number, marks[:-1], widths, (low[1:] - high[:-1]) / widths))
+        terms += [column.steps("GreaterOrEqual", marks, middle - low), column.steps("Greater", marks, high - middle)]
+        columns.append(nodes.add("Sum", terms))
     nodes.add("Concat", columns, output, axis=1)
 
 
@@ -145,81 +183,16 @@ class _Column:
         self.nodes = nodes
         self.number = nodes.add("Gather", [row, nodes.stored(np.array([place]))], axis=1)
 
-    def clipped(self, marks: Any, widths: Any, slopes: Any) -> str:
-        """How far it is from each mark towards the next, times slopes, summed."""
-        above = self.nodes.add("Relu", [self.nodes.add("Sub", [self.number, self.nodes.stored(marks)])])
-        return self._summed(self.nodes.add("Min", [above, self.nodes.stored(widths)]), slopes)
-
     def steps(self, relation: str, marks: Any, heights: Any) -> str:
         """The heights of the marks that it has reached, summed."""
-        return self._summed(self.nodes.cast(self.nodes.add(relation, [self.number, self.nodes.stored(marks)])), heights)
-
-    def _summed(self, numbers: str, factors: Any) -> str:
-        return self.nodes.add("MatMul", [numbers, self.nodes.stored(factors[:, None])])
+        reached = self.nodes.cast(self.nodes.add(relation, [self.number, self.nodes.stored(marks)]))
+        return self.nodes.add("MatMul", [reached, self.nodes.stored(heights[:, None])])
 
 
 # ---- models
-
-
-def _classes_and_shares(operator: Any) -> None:
-    from skl2onnx.common.shape_calculator import _infer_linear_classifier_output_types
-
-    _infer_linear_classifier_output_types(operator)
 
 
 def _one_number(operator: Any) -> None:
     from skl2onnx.common.data_types import FloatTensorType
 
     operator.outputs[0].type = FloatTensorType([operator.inputs[0].get_first_dimension(), 1])
-
-
-def _decides(stacking: Any) -> bool:
-    """Whether some model of two classes gives no probabilities; of decision functions skl2onnx hands on both signs."""
-    return len(getattr(stacking, "classes_", ())) == 2 and {*stacking.stack_method_} != {"predict_proba"}
-
-
-def _stacking(scope: Any, operator: Any, container: Any) -> None:
-    """What the models give side by side, a column each, and the last model over it."""
-    from skl2onnx.operator_converters.stacking import _fetch_scores
-
-    stacking, nodes = operator.raw_operator, Nodes(scope, container)
-    given, second, columns = operator.inputs[0], nodes.stored(np.array([1])), []
-    for model, method in zip(stacking.estimators_, stacking.stack_method_, strict=True):
-        if method == "predict":
-            raise NotExportedError(
-                f"`{type(stacking).__name__}` is given labels by `{type(model).__name__}`",
-                "write `stack_method='auto'`, or leave this model out",
-            )
-        if method == "decision_function":
-            columns.append(_fetch_scores(scope, container, _its_sum(model), given, is_regressor=True))
-        else:
-            both = _fetch_scores(scope, container, model, given)
-            columns.append(nodes.add("Gather", [both, second], axis=1))
-    if stacking.passthrough:
-        columns.append(given.onnx_name)
-    from skl2onnx.common.data_types import FloatTensorType
-
-    wide = stacking.final_estimator_.n_features_in_
-    joined = scope.declare_local_variable("joined", FloatTensorType([None, wide]))
-    nodes.add("Concat", columns, joined.onnx_name, axis=1)
-    shares = _fetch_scores(scope, container, stacking.final_estimator_, joined)
-    nodes.add("Identity", [shares], operator.outputs[1].full_name)
-    chosen_class(nodes, shares, stacking.classes_, operator.outputs[0].full_name)
-
-
-def _its_sum(model: Any) -> Any:
-    """A regression whose prediction is the decision function of a linear model. Raises NotExportedError."""
-    from importlib import import_module
-
-    last = getattr(model, "steps", [("model", model)])[-1][1]
-    if np.size(getattr(last, "coef_", 0.0)) != last.n_features_in_:
-        raise NotExportedError(
-            f"the decision function of `{type(last).__name__}` is not written to the file",
-            "give this model probabilities, by `CalibratedClassifierCV`, or leave it out",
-        )
-    linear = import_module("sklearn.linear_model").LinearRegression()
-    linear.coef_, linear.intercept_ = np.ravel(last.coef_), float(np.ravel(last.intercept_)[0])
-    linear.n_features_in_ = last.n_features_in_
-    if last is model:
-        return linear
-    return import_module("sklearn.pipeline").Pipeline([*model.steps[:-1], ("sum", linear)])

@@ -11,7 +11,8 @@ __all__ = ["Nodes"]
 
 #: The oldest sets of operators that say what is written here.
 _VERSIONS = {"Neg": 6, "Cast": 9, "IsNaN": 9, "Log": 6, "Sqrt": 6, "Exp": 6, "Abs": 6}
-_ML = frozenset({"ArrayFeatureExtractor", "Imputer", "OneHotEncoder", "TreeEnsembleRegressor"})
+#: And of the domain ``ai.onnx.ml``.
+_ML = {"ArrayFeatureExtractor": 1, "Imputer": 1, "LabelEncoder": 2, "OneHotEncoder": 1, "TreeEnsembleRegressor": 1}
 
 
 class Nodes:
@@ -24,7 +25,7 @@ class Nodes:
         """A node with one output, which is returned."""
         name = output or str(self._scope.get_unique_variable_name(operator.lower()))
         if operator in _ML:
-            settings |= {"op_domain": "ai.onnx.ml", "op_version": 1}
+            settings |= {"op_domain": "ai.onnx.ml", "op_version": _ML[operator]}
         else:
             settings["op_version"] = _VERSIONS.get(operator, 13)
         self._container.add_node(operator, list(inputs), [name], **settings)

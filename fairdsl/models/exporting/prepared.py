@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fairdsl.models.exporting.converters import register, takes_over
+from fairdsl.models.exporting.encoders import has_nan, is_text
 from fairdsl.models.exporting.histograms import has_categories
 from fairdsl.models.exporting.refused import NotExportedError
 from fairdsl.models.exporting.trees import ZEROS_ARE_MISSING, is_booster, reads_sparse
@@ -76,6 +77,7 @@ def reads_columns(step: Any) -> bool:
         hasattr(step, "transformers_")
         or has_categories(step)
         or any(map(reads_columns, getattr(step, "estimators_", ())))
+        or any(reads_columns(each.estimator) for each in getattr(step, "calibrated_classifiers_", ()))
     )
 
 
@@ -87,6 +89,8 @@ def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
     elif isinstance(value, Mapping):
         for each in value.values():
             yield from _parts(each, seen)
+    elif hasattr(value, "calibrators"):  # of a calibration: a model and what makes shares of its scores
+        yield from _parts(value.estimator, seen)
     elif callable(getattr(value, "get_params", None)) and not isinstance(value, type) and id(value) not in seen:
         seen.add(id(value))
         yield value
@@ -114,10 +118,24 @@ def _check(part: Any) -> None:
             "`QuantileTransformer` makes normal numbers, which skl2onnx does not write",
             "write `output_distribution='uniform'`, which is read exactly",
         )
-    if type(part).__name__ == "OrdinalEncoder" and any(map(_has_nan, getattr(part, "categories_", ()))):
+    if type(part).__name__ == "KNNImputer":
         raise NotExportedError(
-            "`OrdinalEncoder` was fitted on a column with empty cells, and skl2onnx has no code for them",
-            "put `SimpleImputer(strategy='constant', fill_value='missing')` before it",
+            "`KNNImputer` fills in other numbers in a file than `predict` does, where several rows are as near",
+            "train with `SimpleImputer`, or give decisions as a function: `models={'NAME': estimator.predict}`",
+        )
+    if type(part).__name__ == "TransformedTargetRegressor":
+        raise NotExportedError(
+            "`TransformedTargetRegressor` predicts by a function of its target, which is not written to the file",
+            "give its `regressor_`, and write the threshold in the spec as a number of the transformed target",
+        )
+    if (
+        type(part).__name__ == "OrdinalEncoder"
+        and takes_over(part) is None
+        and any(map(has_nan, getattr(part, "categories_", ())))
+    ):
+        raise NotExportedError(
+            "`OrdinalEncoder` was fitted on numbers with empty cells, and skl2onnx has no code for them",
+            "put `SimpleImputer(strategy='constant')` before it",
         )
 
 
@@ -128,7 +146,7 @@ def _is_changed(part: Any) -> bool:
         or _is_sparse_bins(part)
         or any(_is_mask(chosen) for _, _, chosen in getattr(part, "transformers_", ()))
         or (_imputes_texts(part) and not isinstance(part.missing_values, str))
-        or any(_is_text(values) and _has_nan(values) for values in getattr(part, "categories_", ()))
+        or any(is_text(values) and has_nan(values) for values in getattr(part, "categories_", ()))
     )
 
 
@@ -148,10 +166,10 @@ def _change(part: Any) -> None:
         part.encode = "onehot-dense"  # the same columns
     if _imputes_texts(part) and not isinstance(part.missing_values, str):
         part.missing_values = ""
-    if any(_is_text(values) and _has_nan(values) for values in getattr(part, "categories_", ())):
+    if any(is_text(values) and has_nan(values) for values in getattr(part, "categories_", ())):
         part.categories_ = [
             np.array(["" if each != each or each is None else each for each in values], dtype=object)
-            if _is_text(values)
+            if is_text(values)
             else values
             for values in part.categories_
         ]
@@ -179,17 +197,8 @@ def _is_sparse_bins(part: Any) -> bool:
 
 
 def _imputes_texts(part: Any) -> bool:
-    return hasattr(part, "statistics_") and hasattr(part, "missing_values") and _is_text(part.statistics_)
+    return hasattr(part, "statistics_") and hasattr(part, "missing_values") and is_text(part.statistics_)
 
 
 def _reads_texts(part: Any) -> bool:
-    return _imputes_texts(part) or any(map(_is_text, getattr(part, "categories_", ())))
-
-
-def _is_text(values: Any) -> bool:
-    listed = np.asarray(values)
-    return listed.dtype.kind in "OU" and any(isinstance(each, str) for each in listed.ravel())
-
-
-def _has_nan(values: Any) -> bool:
-    return any(each is None or each != each for each in np.asarray(values, dtype=object).ravel())
+    return _imputes_texts(part) or any(map(is_text, getattr(part, "categories_", ())))

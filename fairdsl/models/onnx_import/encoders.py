@@ -6,7 +6,7 @@ what is affine in them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import prod
 
@@ -120,6 +120,7 @@ def _label_encoder(call: NodeCall) -> Value:
         raise UnreadableError("its table holds text")
     if len(set(keys)) != len(keys):
         raise UnreadableError("its table has a key twice")
+    _check_numbers((*keys, *values, default))
     codes = [Fraction(key) for key in keys]
     tests = [Comparison(i, Relation.EQ, code) for i in range(value.size) for code in codes]
     units = _indicators(call, value, tests, (value.size * len(codes),))
@@ -147,6 +148,7 @@ def _of_text(call: NodeCall, given: Text, keys: Sequence[_Entry], values: Sequen
     found = [{code: table.get(text, default) for code, text in texts.items()} for texts in given.texts]
     if isinstance(default, str):
         return Text(given.codes, tuple({code: str(entry) for code, entry in texts.items()} for texts in found))
+    _check_numbers([entry for entries in found for entry in entries.values()])
     tests = [
         Comparison(element, Relation.EQ, Fraction(code))
         for element, entries in enumerate(found)
@@ -160,6 +162,15 @@ def _of_text(call: NodeCall, given: Text, keys: Sequence[_Entry], values: Sequen
     for place, test in enumerate(tests):
         matrix[test.feature, place] = Fraction(found[test.feature][int(test.threshold)])
     return apply(exact.from_rationals(matrix), units, given.shape, call.basis)
+
+
+def _check_numbers(entries: Iterable[_Entry]) -> None:
+    """Raises UnreadableError where one of them is NaN: that stands for no number, and a table's is not a gap."""
+    if not all(np.isfinite(entry) for entry in entries if not isinstance(entry, str)):
+        raise UnreadableError(
+            "it gives somebody NaN for a code",
+            "encode who has no category, or an unknown one, by a number: `encoded_missing_value=-1`",
+        )
 
 
 def _other_labels(

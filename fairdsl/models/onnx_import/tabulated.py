@@ -41,6 +41,11 @@ def _picked(condition: FloatArray, first: FloatArray, second: FloatArray) -> Flo
     return np.where(condition != 0, first, second)
 
 
+def _cut(dividend: FloatArray, divisor: FloatArray) -> FloatArray:
+    """A division of integers, which cuts the fraction off."""
+    return np.trunc(dividend / divisor)
+
+
 #: What operators give of float64 numbers: those that go on with a table, or begin one where they are not affine.
 _GOING_ON: dict[tuple[str, str], Callable[..., FloatArray]] = {
     ("", "Add"): np.add,
@@ -123,6 +128,7 @@ def _computed(call: NodeCall, function: Callable[..., FloatArray]) -> Tabulated 
     if any(columns is None for columns in given):
         return None
     known = [columns for columns in given if columns is not None]
+    function = _cut if function is np.divide and call.whole else function
     shape = np.broadcast_shapes(*(np.shape(value) for value in known))
     spread = [np.broadcast_to(columns, shape).reshape(-1) for columns in known]
     units, numbers = [], []

@@ -7,6 +7,7 @@ are drawn with a seed; whoever earns much or is a teacher is likely to be grante
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,9 @@ def applicants(count: int, seed: int) -> pd.DataFrame:
     )
 
 
-def main() -> None:
-    """Train, save, and record the answers about a hundred applicants."""
-    train, asked = applicants(400, 1), applicants(100, 2)
+def trained(folder: Path, asked: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Train each booster and save it; its file's name, and what it answers about some applicants."""
+    train = applicants(400, 1)
     noise = np.random.default_rng(3).normal(0, 6, len(train))
     worth = train.income + 6 * train.sex + 9 * train.job.isin(["teacher", "baker"]) - 0.3 * train.age + noise
     granted, grade = (worth > 30).astype(int), np.digitize(worth, [20, 45])
@@ -67,7 +68,6 @@ def main() -> None:
         ),
         "catboost_grades.json": (catboost.CatBoostClassifier(**boosted), NUMBERS, grade),
     }
-    answers: dict[str, Any] = {"rows": json.loads(asked.to_json(orient="values", double_precision=15))}
     for name, (model, columns, wanted) in models.items():
         of_cat = name.startswith("catboost")
         features, queried = (
@@ -75,7 +75,7 @@ def main() -> None:
             for table in (train, asked)
         )
         model.fit(features, wanted)
-        path = FOLDER / name
+        path = folder / name
         if of_cat:
             pool = {"pool": catboost.Pool(features, wanted, cat_features=["job"])} if "job" in columns else {}
             model.save_model(str(path), format="json", **pool)
@@ -87,10 +87,20 @@ def main() -> None:
             model.booster_.save_model(str(path))
         else:
             model.save_model(path)
-        answers[name] = {
-            "labels": np.asarray(model.predict(queried)).ravel().tolist(),
-            "probabilities": np.asarray(model.predict_proba(queried), dtype=float).tolist(),
-        }
+        yield (
+            name,
+            {
+                "labels": np.asarray(model.predict(queried)).ravel().tolist(),
+                "probabilities": np.asarray(model.predict_proba(queried), dtype=float).tolist(),
+            },
+        )
+
+
+def main() -> None:
+    """Record the answers about a hundred applicants."""
+    asked = applicants(100, 2)
+    answers: dict[str, Any] = {"rows": json.loads(asked.to_json(orient="values", double_precision=15))}
+    answers.update(trained(FOLDER, asked))
     (FOLDER / "answers.json").write_text(json.dumps(answers) + "\n")
 
 

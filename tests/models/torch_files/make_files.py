@@ -66,10 +66,15 @@ def without_notes(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
-def main() -> None:
-    torch.manual_seed(20)
-    rows = torch.cat([torch.round(torch.rand(60, 2) * 600 - 300) / 100, torch.randint(0, 3, (60, 1)).float()], 1)
-    answers: dict[str, Any] = {"rows": [[round(number, 2) for number in row] for row in rows.tolist()]}
+def people(count: int) -> torch.Tensor:
+    """Two numbers and a job each."""
+    numbers = torch.round(torch.rand(count, 2) * 600 - 300) / 100
+    return torch.cat([numbers, torch.randint(0, 3, (count, 1)).float()], 1)
+
+
+def exported(folder: Path, rows: torch.Tensor) -> dict[str, list[float]]:
+    """Draw the weights of each module and export it in both ways; what it computes for the rows."""
+    answers = {}
     for name, module in modules().items():
         with torch.no_grad():
             for parameter in [*module.parameters(), *module.buffers()]:
@@ -81,14 +86,19 @@ def main() -> None:
                     each.running_var.abs_()
             module.eval()
             answers[name] = module(rows)[:, 0].tolist()
-        script = HERE / f"{name}_script.onnx"
+        script = folder / f"{name}_script.onnx"
         torch.onnx.export(module, (rows[:2],), script, dynamo=False, opset_version=17, verbose=False)
-        exported = torch.onnx.export(module, (rows[:2],), dynamo=True, verbose=False)
-        content = without_notes(exported.model_proto)
-        beside = f"{name}_dynamo.onnx.data"
-        onnx.save_model(
-            content, HERE / f"{name}_dynamo.onnx", save_as_external_data=True, location=beside, size_threshold=0
-        )
+        program = torch.onnx.export(module, (rows[:2],), dynamo=True, verbose=False)
+        content, path = without_notes(program.model_proto), folder / f"{name}_dynamo.onnx"
+        onnx.save_model(content, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=0)
+    return answers
+
+
+def main() -> None:
+    torch.manual_seed(20)
+    rows = people(60)
+    answers: dict[str, Any] = {"rows": [[round(number, 2) for number in row] for row in rows.tolist()]}
+    answers.update(exported(HERE, rows))
     (HERE / "answers.json").write_text(json.dumps(answers) + "\n")
 
 
