@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fairdsl.data.cells import code_cells, decimal_of, values_in_words
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
-from fairdsl.ir.domain import Attribute, Integer, Real
+from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
 from fairdsl.source import Span
 
 __all__ = ["column_not_found", "file_not_read", "not_the_pinned_data", "row_excluded", "value_not_in_domain"]
@@ -48,10 +48,12 @@ def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *,
     )
 
 
-def value_not_in_domain(wrong: Mapping[str, int], attribute: Attribute, span: Span, *, mixed: bool) -> Diagnostic:
+def value_not_in_domain(
+    wrong: Mapping[str, int], attribute: Attribute, span: Span, *, mixed: bool, label: bool
+) -> Diagnostic:
     """E0532: cells that are not values of their attribute, with how many rows have each; ``span`` is the first of them.
 
-    ``mixed``: the column has names, and some of these are codes.
+    ``mixed``: the column has names, and some of these are codes. ``label``: it is the label.
     """
     name, texts = attribute.name, list(wrong)
     first = _quoted(texts[0]) if texts[0] else "an empty cell"
@@ -72,7 +74,7 @@ def value_not_in_domain(wrong: Mapping[str, int], attribute: Attribute, span: Sp
         why="individuals outside the domain are not what the audit is about, and no row is dropped silently"
         if not mixed
         else "a number may be the name of one value and the code of another, and a guess makes people up",
-        help=_remedy(texts, attribute, mixed=mixed),
+        help=_remedy(texts, attribute, mixed=mixed, label=label),
     )
 
 
@@ -94,9 +96,16 @@ def _read_as(wrong: Mapping[str, int], attribute: Attribute) -> tuple[str, ...]:
     return (f"names of `{attribute.name}` look like numbers, so its cells are names and never codes",)
 
 
-def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool) -> str:
+def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool, label: bool) -> str:
     if mixed:
         return "write every cell of the column by its name, or every cell by its code"
+    if "" in texts and label:
+        return 'leave rows without a label out of the table, or list the empty one: `category { "", NAME, NAME }`'
+    if "" in texts and isinstance(attribute.type, Boolean):
+        return (
+            f"correct or remove the row, or list the values by their names in the table, as in `{attribute.name} : "
+            "category { no, yes } or missing`, if somebody may lack it"
+        )
     if "" in texts and attribute.missing is None:
         return f"correct or remove the row, or write `{attribute.name} : ... or missing` if somebody may lack it"
     if isinstance(attribute.type, Integer | Real) and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):

@@ -124,7 +124,8 @@ def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Tab
     records = open_records(path)
     wanted = domain.attributes if label is None else (*domain.attributes, label)
     read = _columns(wanted, records)
-    found = [_not_values(attribute, column, records) for attribute, column in zip(wanted, read, strict=True)]
+    both = zip(wanted, read, strict=True)
+    found = [_not_values(attribute, column, records, label=attribute is label) for attribute, column in both]
     if any(found):
         raise DiagnosticError(*(finding for finding in found if finding is not None))
     numbers = [column.numbers for column in read]
@@ -183,7 +184,7 @@ def _key(attribute: Attribute, header: Sequence[str]) -> str:
     return given if given is not None and (given in header or attribute.name not in header) else attribute.name
 
 
-def _not_values(attribute: Attribute, column: ReadColumn, records: Cells) -> Diagnostic | None:
+def _not_values(attribute: Attribute, column: ReadColumn, records: Cells, *, label: bool) -> Diagnostic | None:
     """What is said of the cells of a column that are not values."""
     if not column.wrong:
         return None
@@ -196,6 +197,7 @@ def _not_values(attribute: Attribute, column: ReadColumn, records: Cells) -> Dia
         attribute,
         records.cell_span(first, place),
         mixed=column.mixed,
+        label=label,
     )
 
 

@@ -13,7 +13,7 @@ from fairdsl.data.cells import BLANKS, decimal_of
 from fairdsl.drafting.words import can_be_quoted, in_comment, listed, names_for, value_text
 from fairdsl.ir.domain import Boolean, Category, CategoryValue, Integer, Real, Type, show_number
 
-__all__ = ["Column", "columns_of", "declared_type", "known_columns"]
+__all__ = ["MISSING", "Column", "by_names", "columns_of", "declared_type", "known_columns"]
 
 #: What stands in a cell where nobody knows.
 MISSING = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"})
@@ -130,6 +130,8 @@ def _with_gaps(column: Column, numbers: Mapping[str, Fraction], gaps: Mapping[st
     if len(set(known)) < 2:
         return replace(column, why=f"{lacking}, and all others the same")
     found = _numbered(replace(column, numbers=known, cells=tuple(cell for cell in column.cells if cell in numbers)))
+    if isinstance(found.type, Boolean):  # which has no room for those who lack it
+        found = replace(found, type=Integer(low=0, high=1))
     if not isinstance(found.type, Integer | Real):
         return replace(column, why=f"{lacking}: fill them in or leave these rows out, then add it")
     if set(gaps) - _LEFT_OUT:
@@ -138,6 +140,12 @@ def _with_gaps(column: Column, numbers: Mapping[str, Fraction], gaps: Mapping[st
     ordered = sorted(known)
     quartiles = sorted({ordered[len(ordered) * part // 4] for part in (1, 2, 3)} - {ordered[0]})
     return replace(column, type=found.type, gaps=sum(gaps.values()), quartiles=tuple(quartiles), why=why)
+
+
+def by_names(column: Column) -> Column:
+    """A column of a few numbers that some rows do not have, its cells taken for names; the column as it is else."""
+    counted = Counter(column.cells)
+    return _named(replace(column, gaps=0, quartiles=()), counted) if len(counted) <= _CODES else column
 
 
 def _named(column: Column, counted: Counter[str]) -> Column:

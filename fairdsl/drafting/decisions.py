@@ -49,7 +49,7 @@ class Decision:
 def decisions(model: str, label: Label | None) -> Iterator[Decision]:
     """What may decide in the file ``model``, the likeliest first: the classes of the label, two outcomes, others."""
     several = [each for classes in _classes(model, label) for each in _among(classes, label)]
-    meant = [each for each in several if label is not None and set(label.column.cells) <= {*dict(each.cells)}]
+    meant = [each for each in several if label is not None and {*label.known} <= {*dict(each.cells)}]
     yield from meant
     yield from (Decision(clauses=(f"positive when {condition}",)) for condition in _conditions(label))
     yield from (each for each in several if each not in meant)

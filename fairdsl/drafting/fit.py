@@ -97,8 +97,11 @@ class Bench:
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """The rows that are looked at."""
-        return np.unique(np.linspace(0, len(self.columns[0].cells) - 1, _ROWS).astype(np.int64))
+        """The rows that are looked at, of which it is known what became of them."""
+        rows = np.arange(len(self.columns[0].cells))
+        if self.label is not None and self.label.unknown:
+            rows = np.flatnonzero(np.isin(self.label.column.cells, self.label.known))
+        return rows[np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.int64))]
 
     def commoner(self, decision: Decision) -> float:
         """What always the commoner label agrees with."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.drafting import errors
-from fairdsl.drafting.columns import Column
+from fairdsl.drafting.columns import MISSING, Column
 from fairdsl.drafting.words import in_comment
 from fairdsl.ir.domain import Boolean, Integer, Real, show_number
 
@@ -45,9 +45,19 @@ class Label:
     reversed: bool = False
 
     @property
+    def known(self) -> list[str]:
+        """The values that say what became of somebody."""
+        return _known(self.column.values)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether of some rows nobody knows what became of them."""
+        return len(self.known) < len(self.column.values)
+
+    @property
     def two_valued(self) -> bool:
         """Whether the column has two values."""
-        return len(set(self.column.cells)) == 2
+        return len(self.known) == 2
 
 
 def named_column(name: str, columns: Sequence[Column], instead: Sequence[str] = ()) -> Column:
@@ -63,6 +73,11 @@ def named_column(name: str, columns: Sequence[Column], instead: Sequence[str] = 
     return found
 
 
+def _known(values: Sequence[str]) -> list[str]:
+    found = [value for value in values if value.lower() not in MISSING]
+    return found if len(found) > 1 else [*values]
+
+
 def label_of(column: Column) -> Label:
     """The label, and the value of it that is taken for the good one."""
     if isinstance(column.type, Integer | Real) and len(set(column.cells)) > 2:
@@ -74,7 +89,7 @@ def label_of(column: Column) -> Label:
             positive=tuple(number >= middle for number in numbers),
             why="from the median on: write the threshold that counts",
         )
-    values = sorted(column.values, key=Fraction) if column.numbers is not None else column.values
+    values = sorted(column.values, key=Fraction) if column.numbers is not None else _known(column.values)
     bad = of_a_bad_outcome(column.header, values)
     good, why = (bad, "the header names a bad outcome") if bad is not None else good_of(values)
     if isinstance(column.type, Boolean):

@@ -16,7 +16,7 @@ from fairdsl.codec import Document
 from fairdsl.data.table import open_records
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.drafting import errors
-from fairdsl.drafting.columns import Column, columns_of, known_columns
+from fairdsl.drafting.columns import Column, by_names, columns_of, known_columns
 from fairdsl.drafting.fit import Bench, Fit, fitted
 from fairdsl.drafting.label import Label, label_of, named_column
 from fairdsl.drafting.protected import proposed
@@ -136,7 +136,9 @@ def _parts(
     label: str | None,
     protected: Sequence[str],
 ) -> Parts:
-    named = None if label is None else label_of(_without_gaps(named_column(label, columns), columns))
+    named = None if label is None else _label(label, columns)
+    if named is not None:
+        columns = [named.column if column.name == named.column.name else column for column in columns]
     if model is not None and any(column.gaps for column in columns):
         try:
             return _laid_out(data, path, rows, columns, model, named, protected)
@@ -186,11 +188,13 @@ def _laid_out(
     )
 
 
-def _without_gaps(column: Column, columns: Sequence[Column]) -> Column:
-    """The column; raises DiagnosticError (E0670) where rows have none of its values."""
-    if column.gaps:
+def _label(name: str, columns: Sequence[Column]) -> Label:
+    """The label of that name; raises DiagnosticError (E0670) where it is one of many numbers that some rows lack."""
+    named = named_column(name, columns)
+    column = by_names(named) if named.gaps else named
+    if column.gaps or column.type is None:
         raise DiagnosticError(errors.no_such_column(column.header, [c.header for c in columns], column.why))
-    return column
+    return label_of(column)
 
 
 def _filled(column: Column) -> Column:

@@ -108,7 +108,8 @@ def _offered(rules: Sequence[str]) -> Iterator[str]:
 def _label(parts: Parts) -> Iterator[str]:
     label = parts.label
     if label is not None and parts.model is not None:
-        yield f"label {label.column.name} : {declared_type(label.column)}"
+        why = f"  # {label.column.why}" if label.unknown else ""
+        yield f"label {label.column.name} : {declared_type(label.column)}{why}"
         if label.two_valued or isinstance(label.column.type, Category):
             yield f"# Who deserves the favourable outcome is yours to say: deserving {_deserving(label)}"
     yield ""
@@ -131,6 +132,8 @@ def _model(parts: Parts) -> Iterator[str]:
         label = parts.label
         yield "# No model was named: what was recorded is audited. `--model FILE` drafts for a model."
         yield f"# Of {in_comment(label.column.header)} {label.why}."
+        if label.unknown:
+            yield f"# Who has none counts as negative ({label.column.why}): leave these rows out otherwise."
         yield "model recorded : Person -> { negative, positive }"
         yield f"  positive when {label.condition}"
         yield "  favourable positive\n"
@@ -166,11 +169,19 @@ def _properties(parts: Parts) -> Iterator[str]:
     if parts.model is not None and parts.label is not None and isinstance(parts.label.column.type, Category | Boolean):
         for column in protected:
             title = f"Errors of both kinds by {column.name}"
-            yield _group(f"errors_by_{column.name}", title, [column], ["measure odds_gap"])
+            yield _group(f"errors_by_{column.name}", title, [column], _errors(parts.label))
     if len(protected) > 1:
         both = protected[:_AT_ONCE]
         title = f"Rates of every combination of {', '.join(column.name for column in both)}"
         yield _group("rates_of_intersections", title, both, ["measure impact_ratio"])
+
+
+def _errors(label: Label) -> list[str]:
+    """The gaps in errors: of those alone of whom it is known what became of them."""
+    if not label.unknown:
+        return ["measure odds_gap"]
+    cases = [f"{label.column.name} = {quoted(value)}" for value in label.known]
+    return [f"measure gap(rate(favourable given {case}))" for case in cases]
 
 
 def _pair(name: str, title: str, differ: str, demand: str) -> str:

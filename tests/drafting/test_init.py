@@ -178,6 +178,30 @@ def test_of_a_bad_outcome_the_other_value_is_positive(tmp_path: Path) -> None:
     assert "deserving no" in drafted.text
 
 
+def test_rows_without_a_label_are_in_no_rate_of_errors(tmp_path: Path) -> None:
+    """A model that is right about everybody of whom it is known what became of them."""
+    plain = people()
+    age, debt = (np.array(list(map(float, plain[name]))) for name in ("age", "debt"))
+    known = ["" if place % 10 == 0 else "1" if each else "0" for place, each in enumerate(debt - age > 0)]
+    group = ["" if place % 7 == 0 else str(place % 2) for place in range(len(known))]
+    table = {"age": plain["age"], "debt": plain["debt"], "default": known}
+    nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]
+    weights = {"w": [[-1.0], [1.0]], "b": [0.0]}
+    saved(network(nodes, weights, inputs={"x": ["N", 2]}, outputs=("y",)), tmp_path, "m.onnx")
+    path = written(tmp_path, table)
+    drafted = fairdsl.init(path, model=tmp_path / "m.onnx", label="default", protected=["age"])
+    assert drafted.outcome == "`0` counts as positive (the header names a bad outcome): write the one that does"
+    assert "agrees with the label on 100.0% of 360 rows" in (drafted.binding or "")
+    assert 'label default : category { "", "0", "1" }  # not known: empty in 40 rows' in drafted.text
+    (errors,) = (each for each in fairdsl.check(drafted.path, timeout=60).properties if each.name == "errors_by_age")
+    assert [demand.value and demand.value.high for demand in errors.demands] == [0, 0]
+    recorded = fairdsl.init(
+        written(tmp_path, table | {"group": group}, "group.csv"), label="default", protected=["age"]
+    )
+    assert "group : integer 0 .. 1 or missing" in recorded.text
+    assert "Who has none counts as negative (not known: empty in 40 rows)" in recorded.text
+
+
 def test_words_of_the_language_are_values_and_names_like_others(tmp_path: Path) -> None:
     rows = 60
     table = {

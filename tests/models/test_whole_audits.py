@@ -139,6 +139,14 @@ def only_run() -> dict[str, tuple[str, Callable[[], Any]]]:
     }  # fmt: skip
 
 
+def said(path: Path, people: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """What the file itself says, which is what is audited: exporters decide otherwise about a few."""
+    from onnxruntime import InferenceSession
+
+    session = InferenceSession(path)
+    return np.asarray(session.run(None, {session.get_inputs()[0].name: people})[0]).reshape(-1)
+
+
 ONLY_RUN = ["AdaBoost of a regression", "isotonic steps of forests", "a forest over other models", "neighbours",
             "a process", "products", "quantiles", "a rate by exp"]  # fmt: skip
 
@@ -166,9 +174,9 @@ def test_what_is_only_run_is_searched_estimated_and_counted(name: str, tmp_path:
     assert "W0707" in {finding.code for finding in report.diagnostics}, "the reason is said"
     pairs, in_rows = report.properties
     assert [demand.judgement.value for demand in pairs.demands] == ["violated", "measured"]
-    predicted = model.predict(known) >= 0.5
+    predicted = said(tmp_path / "model.onnx", known) >= 0.5
     rates = [predicted[rows[:, 1] == sex].mean() for sex in SEXES]
     gap = in_rows.demands[0].value
     assert gap is not None
-    assert float(gap.low) == pytest.approx(abs(rates[0] - rates[1]), abs=2e-3)
+    assert float(gap.low) == pytest.approx(abs(rates[0] - rates[1]), abs=1e-9)
     assert fairdsl.search(tmp_path / "audit.fair", count=3).pairs
