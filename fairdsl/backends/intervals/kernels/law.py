@@ -16,7 +16,7 @@ from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box,
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "width_of"]
+__all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "section_of", "width_of"]
 
 _SPARE_CELLS = 24
 #: Steps below it are lost in what is added for underflow anyway, and as quotients might be off by a cell.
@@ -42,6 +42,15 @@ def width_of(shape: Shape, box: Box, attribute: int) -> float:
     start = shape.first[attribute]
     width = float(box.high[start] - box.low[start])
     return width + 1.0 if shape.kinds[attribute] == LATTICE else width
+
+
+@part
+def section_of(shape: Shape, law: Law, box: Box, form: Floats, attribute: int) -> tuple[float, float, bool, float]:
+    """A form along a number: slope, how many values, whether they are real, least; (0, 1, False, 0) of none (-1)."""
+    if attribute < 0:
+        return 0.0, 1.0, False, 0.0
+    real = shape.kinds[attribute] == REAL
+    return abs(form[shape.first[attribute]]), width_of(shape, box, attribute), real, law.span_low[attribute]
 
 
 @part
