@@ -76,41 +76,45 @@ def _order(law: Law, left_out: int) -> tuple[int, float]:
 
 
 @part
-def _place_table(box: Box, law: Law, mean: Floats, start: int, stop: int, low: float, step: float) -> tuple[int, float]:
-    """A table's own law on the grid; entries and the error of placing."""
+def _place_table(
+    box: Box, law: Law, mean: Floats, start: int, stop: int, low: float, step: float
+) -> tuple[int, float, float]:
+    """A table's own law on the grid; entries, least and greatest of what values are above their cells."""
     count = 0
-    error = 0.0
+    under, over = step, -step
     for i in range(start, stop):
         if box.high[i] > 0.0:
             value = mean[i] - low
             cell = math.floor(value / step + 0.5)
-            error = max(error, abs(value - cell * step))
+            under, over = min(under, value - cell * step), max(over, value - cell * step)
             law.shift[count] = cell
             law.weight[count] = 1.0
             count += 1
     for entry in range(count):
         law.weight[entry] /= count
-    return count, error
+    return count, under, over
 
 
 @part
-def _place_number(law: Law, slope: float, values: float, span: float, step: float, real: bool) -> tuple[int, float]:
-    """A contiguous number's own law on the grid; entries and the error of placing."""
+def _place_number(
+    law: Law, slope: float, values: float, span: float, step: float, real: bool
+) -> tuple[int, float, float]:
+    """A contiguous number's own law on the grid; entries, least and greatest of what values are above their cells."""
     last_cell = math.floor(span / step + 0.5)
     if real:
         for cell in range(last_cell + 1):
             right = (cell + 0.5) * step if cell < last_cell else span
             law.shift[cell] = cell
             law.weight[cell] = max(0.0, right - max(0.0, (cell - 0.5) * step)) / span
-        return last_cell + 1, 0.5 * step
+        return last_cell + 1, -0.5 * step, 0.5 * step
     if values <= last_cell + 1:
-        error = 0.0
+        under, over = step, -step
         for v in range(int(values)):
             cell = math.floor(slope * v / step + 0.5)
-            error = max(error, abs(slope * v - cell * step))
+            under, over = min(under, slope * v - cell * step), max(over, slope * v - cell * step)
             law.shift[v] = cell
             law.weight[v] = 1.0 / values
-        return int(values), error
+        return int(values), under, over
     taken = 0.0
     entries = 0
     for cell in range(last_cell + 1):
@@ -120,7 +124,7 @@ def _place_number(law: Law, slope: float, values: float, span: float, step: floa
             law.weight[entries] = (up_to - taken) / values
             entries += 1
             taken = up_to
-    return entries, 0.5 * step
+    return entries, -0.5 * step, 0.5 * step
 
 
 @part
@@ -154,12 +158,13 @@ def law_without(
         start = shape.first[attribute]
         if shape.kinds[attribute] == TABLE:
             stop = shape.first[attribute + 1]
-            entries, error = _place_table(box, law, mean, start, stop, law.span_low[attribute], step)
+            entries, under, over = _place_table(box, law, mean, start, stop, law.span_low[attribute], step)
         else:
             values = width_of(shape, box, attribute)
             real = shape.kinds[attribute] == REAL
-            entries, error = _place_number(law, abs(mean[start]), values, span, step, real)
-        spread += error * (1.0 + 1e-9)
+            entries, under, over = _place_number(law, abs(mean[start]), values, span, step, real)
+        lowest += 0.5 * (under + over)
+        spread += 0.5 * (over - under) * (1.0 + 1e-9)
         last = 0
         for k in range(entries):
             last = max(last, law.shift[k])
