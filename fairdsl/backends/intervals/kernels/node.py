@@ -15,7 +15,7 @@ from fairdsl.backends.intervals.kernels.bounds import compose, relax
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, section_of
-from fairdsl.backends.intervals.kernels.layout import Floats, Net, Work
+from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.ranges import adds_up, interval_of_row
 from fairdsl.backends.intervals.kernels.rows import row_least
 from fairdsl.numerics.kernels.compiled import part
@@ -181,41 +181,44 @@ def _row_shares(
     between = between32 = 1.0
     halved = in_force == 0 and frontier < len(layers.widths) - 1
     if halved:
-        lower = work.result[LOWER_OFFSET] + layers.margin[r, 0] - error
-        upper = -work.result[UPPER_OFFSET] - layers.margin[r, 1] - error
-        under, under32 = _not_above_zero(net, work, row.lower, 1.0, lower, error32, count, cells)
-        over, over32 = _not_above_zero(net, work, row.upper, -1.0, upper, error32, count, cells)
-        # Nobody is above zero by the lower bound and below it by the upper one. Either share is outward by far more
-        # than the sum is rounded, or it is 1.
-        between, between32 = max(under - 1.0 + over, 0.0), max(under32 - 1.0 + over32, 0.0)
+        between, between32 = _between_bounds(net, work, r, error, error32, count, cells)
     return _read_strips(net, work, below, above, error32, decided, count, cells, halved, between, between32)
 
 
 @part
-def _not_above_zero(
-    net: Net, work: Work, form: Floats, sign: float, offset: float, error32: float, count: int, cells: int
+def _between_bounds(
+    net: Net, work: Work, r: int, error: float, error32: float, count: int, cells: int
 ) -> tuple[float, float]:
-    """At most these shares of the box have ``sign * form @ x + offset`` somewhere on the path at most 0.
+    """At most these shares of the box lie between the row's two bounds: not surely above 0 nor surely below it.
 
-    Or, in the second, within float32's error of that.
+    Wherever on the path; in the second, not by more than float32's error. The greater of the two that the bounds leave
+    is 1, and the other stays as it is, however small; or it is outward by far more than the difference is rounded.
     """
     shape, law, box, trial = net.shape, work.law, work.box, work.scratch.trial
     shared = net.layers.widths[0]
-    for i in range(count):
-        trial[i] = sign * form[i]
-    offset += least(box, trial, shared, count)
-    if offset + greatest(box, trial, 0, shared) <= 0.0:
-        return 1.0, 1.0
-    measure_spans(shape, law, box, trial)
-    left_out, _, _, _ = choose_fibres(shape, law, box, work.row, shared, count)
-    side, top, step, spread, lowest = law_without(shape, law, box, trial, left_out, cells)
-    slope, width, real, start = section_of(shape, law, box, trial, left_out)
-    masses = law.mass[side]
-    high = spread - offset - lowest - start
-    share = mass_touching(masses, top, step, slope, width, real, -INFEASIBLE, high, INFEASIBLE)
-    if error32 < 0.0:
-        return share, share
-    return share, mass_touching(masses, top, step, slope, width, real, -INFEASIBLE, high + error32, INFEASIBLE)
+    fewest = fewest32 = 1.0
+    most = most32 = 0.0
+    for over in range(2):
+        sign = -1.0 if over else 1.0
+        form = work.row.upper if over else work.row.lower
+        for i in range(count):
+            trial[i] = sign * form[i]
+        offset = sign * (work.result[UPPER_OFFSET if over else LOWER_OFFSET] + net.layers.margin[r, over]) - error
+        offset += least(box, trial, shared, count)
+        share = share32 = 1.0
+        if offset + greatest(box, trial, 0, shared) > 0.0:
+            measure_spans(shape, law, box, trial)
+            left_out, _, _, _ = choose_fibres(shape, law, box, work.row, shared, count)
+            side, top, step, spread, lowest = law_without(shape, law, box, trial, left_out, cells)
+            slope, width, real, start = section_of(shape, law, box, trial, left_out)
+            high = spread - offset - lowest - start
+            for in_float32 in range(2 if error32 >= 0.0 else 1):
+                end = high + error32 if in_float32 else high
+                share32 = mass_touching(law.mass[side], top, step, slope, width, real, -INFEASIBLE, end, INFEASIBLE)
+                share = share if in_float32 else share32
+        fewest, most = min(fewest, share), max(most, share)
+        fewest32, most32 = min(fewest32, share32), max(most32, share32)
+    return max(fewest - (1.0 - most), 0.0), max(fewest32 - (1.0 - most32), 0.0)
 
 
 @part
