@@ -286,3 +286,28 @@ def test_shares_of_boxes(seed: int, curved: bool) -> None:
         assert units.surely.mean() <= result[VIOLATING]
         assert result[FALSIFIED] <= units.maybe.mean()
         assert node.task.float32_error is None or units.maybe32.mean() <= result[VIOLATING32]
+
+
+def test_a_box_counts_for_what_two_half_spaces_leave_of_it() -> None:
+    """Of x + max(y - 5, 0) - 3 with a path of length 4: at x > 3 all are granted; a slab around the mean holds more."""
+    layers = [([[1, 0], [0, 1]], [0, -5]), ([[1, 1]], [-3])]
+    task = network([LATTICE] * 2, [11, 11], layers, [(np.zeros(2), [[[4, 0]]])])
+    net, tree = net_of(task), Refinement.start(task)._tree
+    work = work_for(net, _CELLS, 4)
+    load_slot(net, work, tree, 0)
+    analyse(net, work, FIRST, _CELLS)
+    units = unfair(task, units_of([0, 0], [10, 10]), 0, 0.0)
+    assert units.surely.sum() == 30
+    assert 30 / 121 <= work.result[VIOLATING] <= 44 / 121 + 1e-6
+
+
+def test_one_unit_of_very_many_is_not_lost_between_two_half_spaces() -> None:
+    """At x = 0 and y <= 5 only is x_1 + .. + x_200 + max(y - 5, 0) - 1/2 with a path of length 1 of both signs."""
+    count, cells = 200, 1024
+    layers = [([[1] * count + [0], [0] * count + [1]], [0, -5]), ([[1, 1]], [-0.5])]
+    task = network([LATTICE] * (count + 1), [2] * count + [11], layers, [(np.zeros(2), [[[1, 0]]])])
+    net, tree = net_of(task), Refinement.start(task)._tree
+    work = work_for(net, cells, 4)
+    load_slot(net, work, tree, 0)
+    analyse(net, work, FIRST, cells)
+    assert 2.0**-count * 6 / 11 <= work.result[VIOLATING] < 1e-20

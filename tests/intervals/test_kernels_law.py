@@ -195,3 +195,20 @@ def test_least_values_are_below_every_point(seed: int) -> None:
     if len(left):
         assert found <= (left @ form).min() + offset + 1e-9
         assert found > -1e6
+
+
+@some
+@given(seeds)
+def test_what_placing_moves_is_centred(seed: int) -> None:
+    """Of numbers with two values a sum is moved by a quarter of a cell each at most, where it was a half."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 8))
+    shape = shape_of([LATTICE] * count, [2] * count)
+    box, law, mean = box_of(shape, [0] * count, [1] * count), law_of(shape), rng.normal(size=count)
+    measure_spans(shape, law, box, mean)
+    side, top, step, spread, lowest = law_without(shape, law, box, mean, -1, _CELLS)
+    sums = sorted(float(np.dot(mean, bits)) for bits in product((0, 1), repeat=count))
+    cells = np.flatnonzero(law.mass[side, : top + 1])
+    assert spread <= 0.25 * count * step + 0.01 * count * step + 1e-9
+    assert all(np.abs(lowest + cells * step - each).min() <= spread for each in sums)
+    assert abs(law.mass[side, : top + 1].sum() - 1) <= 1e-9

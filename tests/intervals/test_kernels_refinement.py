@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.intervals import refine
-from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, REGIONS
+from fairdsl.backends.intervals.effort import choose_regions
+from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, REGIONS
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.task import Curve, Task
@@ -71,6 +72,20 @@ def assert_stages(task: Task, regions: int | None) -> None:
     for nodes in (1, 1, 3, 30, 1000):
         refinement.advance(nodes)
         assert_sound(refinement, truths)
+
+
+@some
+@given(seeds)
+def test_trials_leave_the_tree_as_it_is(seed: int) -> None:
+    refinement = Refinement.start(random_task(seed))
+    refinement.advance(20)
+    tree, before = refinement._tree, refinement.state()
+    tree.counts[EVALUATED] = 100_000
+    choose_regions(refinement._net, refinement._work, tree, refine.SMALL, refine._CELLS)
+    after = refinement.state()
+    assert all(np.array_equal(before[name], after[name]) for name in before if name != "counts")
+    assert tree.counts[REGIONS] in (0, 8, 32)
+    assert tree.counts[CHOOSE_AT] == 200_000
 
 
 @some

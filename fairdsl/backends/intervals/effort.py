@@ -1,100 +1,98 @@
 """How to spend analyses: only split boxes, or first cut each into regions by the signs of units?
 
 Networks differ. Where bounds are nearly tight the decision boundary is what is left, and splitting boxes is
-the only way; where they are loose (deep networks) cutting a box decides most of it at once. So both are tried
-on a few open boxes, drawn by what they leave undecided, each time the work done has doubled.
-
-Splitting every box once more costs twice as much as all work before. So cutting each box, at n analyses, has to
-leave less than log2(n) - 1 splits in depth would.
+the only way; where they are loose cutting a box may decide most of it at once. So each way is tried on open boxes,
+drawn by what they leave undecided, each time the work done has doubled. There are as many of them as have in the
+trial what every open box has until then, so the trial is the work to come on a small scale.
 """
 
 from __future__ import annotations
-
-from math import log, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.graft import lent_out, roomy
 from fairdsl.backends.intervals.kernels.layout import Net, Work
-from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP, NODES, REGIONS, SLOTS, UNSEEN, Tree
-from fairdsl.backends.intervals.kernels.tree import expand
+from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP, NODES, REGIONS, SLOTS, Tree
+from fairdsl.backends.intervals.kernels.tree import expand, totals
 from fairdsl.clock import UNITS
 
 __all__ = ["FIRST_CHOICE", "MOST_REGIONS", "choose_regions", "seconds_of_analysis", "units_of_box"]
 
 #: Analyses before the first choice.
 FIRST_CHOICE = 1000
-_LEVELS = (8, 32)
+#: Into how many regions boxes may be cut.
+_LEVELS = (0, 8, 32)
 MOST_REGIONS = _LEVELS[-1]
-_BOXES = 8
-#: Trials may cost this part of what was done before.
-_TRIAL_PART = 1 / 6
-#: Seconds that cutting one box may take, so that deadlines are kept on wide networks too.
-_MOST_SECONDS = 1.0
+#: A trial takes this part of what was done before, and so many analyses or seconds at most; of so many boxes at least.
+_TRIAL_PART, _MOST_ANALYSES, _MOST_SECONDS, _LEAST_BOXES = 1 / 24, 400, 1.0, 8
 #: Multiplications a second; 3.7e9 were measured of ten layers of 300 units, and fewer where weights fill no cache.
 _PACE = 2e9
-_LEAST_LEFT = 0.02
 #: Seconds of a box whatever the network, those of each two layers, and the part of the units that boxes leave open: as
 #: measured of 13 networks of 3 to 150 units a layer, from half to 2.1 times what each takes.
 _BOX_SECONDS, _PAIR_SECONDS, _OPEN_PART = 7e-6, 1e-6, 0.12
 
 
 def choose_regions(net: Net, work: Work, tree: Tree, small: int, cells: int) -> None:
-    """Set how many regions boxes are cut into from now on (0: none), by trying on open boxes."""
+    """Set how many regions boxes are cut into from now on (0: none), by what an analysis decides of open boxes."""
     spent = int(tree.counts[EVALUATED])
     tree.counts[CHOOSE_AT] = 2 * spent
-    nodes = _drawn_boxes(tree)
-    if not nodes:
+    budget = int(min(spent * _TRIAL_PART, _MOST_ANALYSES, _MOST_SECONDS / seconds_of_analysis(net)))
+    nodes, keys = _drawn_boxes(tree, max(_LEAST_BOXES, int(tree.counts[HEAP]) * budget // spent))
+    if not len(nodes):
         return
-    per_split = log(max(_LEAST_LEFT, _mean([_tried(net, work, tree, node, 0, small, cells)[0] for node in nodes])))
-    best, chosen = 0.0, 0
-    allowed = spent * _TRIAL_PART
-    for level in _LEVELS:
-        if 2 * level * len(nodes) > allowed or 2 * level * seconds_of_analysis(net) > _MOST_SECONDS:
+    best, chosen = -1.0, 0
+    for regions in _LEVELS:
+        if 2 * regions > budget:
             break
-        tried = [_tried(net, work, tree, node, level, small, cells) for node in nodes]
-        left, analyses = _mean([left for left, _ in tried]), _mean([spent for _, spent in tried])
-        advantage = max(1.0, log2(analyses) - 1.0) * per_split - log(max(_LEAST_LEFT, left))
-        if advantage > best:
-            best, chosen = advantage, level
+        pace = _tried(net, work, tree, nodes, keys, regions, budget, small, cells)
+        if pace > best:
+            best, chosen = pace, regions
     tree.counts[REGIONS] = chosen
 
 
-def _drawn_boxes(tree: Tree) -> list[int]:
-    """A few open boxes at equal steps of undecided mass."""
+def _drawn_boxes(tree: Tree, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """At most so many open boxes at equal steps of undecided mass, heaviest first, and their places in the queue."""
     size = int(tree.counts[HEAP])
-    keys: NDArray[np.float64] = tree.key[:size]
-    if not size or keys.sum() <= 0.0:
-        return []
-    order = np.argsort(-keys, kind="stable")
-    reached = np.cumsum(keys[order])
-    steps = (np.arange(_BOXES) + 0.5) / _BOXES * reached[-1]
+    order = np.argsort(-tree.key[:size], kind="stable")
+    keys = tree.key[:size][order]
+    reached = np.cumsum(keys)
+    if not size or reached[-1] <= 0.0:
+        return order[:0], keys[:0]
+    steps = (np.arange(count) + 0.5) / count * reached[-1]
     places = np.unique(np.minimum(np.searchsorted(reached, steps), size - 1))
-    nodes = tree.heap[:size][order[places]]
-    return [int(node) for node in nodes if tree.split[tree.slot[node]] >= 0]
+    return tree.heap[:size][order[places]], keys[places]
 
 
-def _tried(net: Net, work: Work, tree: Tree, node: int, regions: int, small: int, cells: int) -> tuple[float, int]:
-    """What share of a box's violating mass is left, and at how many analyses.
-
-    When it is cut into at most so many regions; for 0 when it is split, both halves taken together.
-    """
-    alone = roomy(lent_out(tree, np.full(3, node)))  # with room for two halves
-    alone.counts[[NODES, SLOTS, HEAP, REGIONS]] = 1, 1, 1, 0
-    alone.split[0], alone.cut[0] = UNSEEN, 0
-    expand(net, work, alone, 1, small, cells)
-    before = float(alone.violating[0])
-    alone.counts[REGIONS] = regions
-    expand(net, work, alone, 1, small, cells)
-    spent, count = int(alone.counts[EVALUATED]), int(alone.counts[NODES])
+def _tried(
+    net: Net,
+    work: Work,
+    tree: Tree,
+    nodes: NDArray[np.int64],
+    keys: NDArray[np.float64],
+    regions: int,
+    budget: int,
+    small: int,
+    cells: int,
+) -> float:
+    """What an analysis decides of these boxes, if they are refined by themselves and cut into so many regions."""
+    count = len(nodes)
+    alone = roomy(lent_out(tree, np.resize(nodes, count + budget + 2 * MOST_REGIONS)))  # with room for their parts
+    alone.counts[[NODES, SLOTS, HEAP, REGIONS]] = count, count, count, regions
+    alone.heap[:count], alone.key[:count] = np.arange(count), keys
+    before = _undecided(alone, count)
+    expand(net, work, alone, budget, small, cells)
+    spent = int(alone.counts[EVALUATED])
     tree.counts[EVALUATED] += spent
-    after = float(alone.violating[count // 2 : count].sum())
-    return (after / before if before > 0.0 else 1.0), spent
+    return (before - _undecided(alone, count)) / max(spent, 1)
 
 
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
+def _undecided(tree: Tree, roots: int) -> float:
+    """What the first so many nodes leave undecided together."""
+    values = np.zeros((2, int(tree.counts[NODES])))
+    for own, upper, sums in ((tree.violating, True, values[0]), (tree.falsified, False, values[1])):
+        totals(tree, own, sums, np.zeros(len(sums), dtype=np.int8), upper)
+    return float((values[0, :roots] - values[1, :roots]).sum())
 
 
 def seconds_of_analysis(net: Net) -> float:

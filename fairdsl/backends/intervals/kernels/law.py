@@ -16,7 +16,7 @@ from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box,
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "width_of"]
+__all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "section_of", "width_of"]
 
 _SPARE_CELLS = 24
 #: Steps below it are lost in what is added for underflow anyway, and as quotients might be off by a cell.
@@ -45,6 +45,15 @@ def width_of(shape: Shape, box: Box, attribute: int) -> float:
 
 
 @part
+def section_of(shape: Shape, law: Law, box: Box, form: Floats, attribute: int) -> tuple[float, float, bool, float]:
+    """A form along a number: slope, how many values, whether they are real, least; (0, 1, False, 0) of none (-1)."""
+    if attribute < 0:
+        return 0.0, 1.0, False, 0.0
+    real = shape.kinds[attribute] == REAL
+    return abs(form[shape.first[attribute]]), width_of(shape, box, attribute), real, law.span_low[attribute]
+
+
+@part
 def _order(law: Law, left_out: int) -> tuple[int, float]:
     """The attributes that vary in the sum, narrowest first, and the sum of their ranges."""
     count = 0
@@ -67,41 +76,45 @@ def _order(law: Law, left_out: int) -> tuple[int, float]:
 
 
 @part
-def _place_table(box: Box, law: Law, mean: Floats, start: int, stop: int, low: float, step: float) -> tuple[int, float]:
-    """A table's own law on the grid; entries and the error of placing."""
+def _place_table(
+    box: Box, law: Law, mean: Floats, start: int, stop: int, low: float, step: float
+) -> tuple[int, float, float]:
+    """A table's own law on the grid; entries, least and greatest of what values are above their cells."""
     count = 0
-    error = 0.0
+    under, over = step, -step
     for i in range(start, stop):
         if box.high[i] > 0.0:
             value = mean[i] - low
             cell = math.floor(value / step + 0.5)
-            error = max(error, abs(value - cell * step))
+            under, over = min(under, value - cell * step), max(over, value - cell * step)
             law.shift[count] = cell
             law.weight[count] = 1.0
             count += 1
     for entry in range(count):
         law.weight[entry] /= count
-    return count, error
+    return count, under, over
 
 
 @part
-def _place_number(law: Law, slope: float, values: float, span: float, step: float, real: bool) -> tuple[int, float]:
-    """A contiguous number's own law on the grid; entries and the error of placing."""
+def _place_number(
+    law: Law, slope: float, values: float, span: float, step: float, real: bool
+) -> tuple[int, float, float]:
+    """A contiguous number's own law on the grid; entries, least and greatest of what values are above their cells."""
     last_cell = math.floor(span / step + 0.5)
     if real:
         for cell in range(last_cell + 1):
             right = (cell + 0.5) * step if cell < last_cell else span
             law.shift[cell] = cell
             law.weight[cell] = max(0.0, right - max(0.0, (cell - 0.5) * step)) / span
-        return last_cell + 1, 0.5 * step
+        return last_cell + 1, -0.5 * step, 0.5 * step
     if values <= last_cell + 1:
-        error = 0.0
+        under, over = step, -step
         for v in range(int(values)):
             cell = math.floor(slope * v / step + 0.5)
-            error = max(error, abs(slope * v - cell * step))
+            under, over = min(under, slope * v - cell * step), max(over, slope * v - cell * step)
             law.shift[v] = cell
             law.weight[v] = 1.0 / values
-        return int(values), error
+        return int(values), under, over
     taken = 0.0
     entries = 0
     for cell in range(last_cell + 1):
@@ -111,7 +124,7 @@ def _place_number(law: Law, slope: float, values: float, span: float, step: floa
             law.weight[entries] = (up_to - taken) / values
             entries += 1
             taken = up_to
-    return entries, 0.5 * step
+    return entries, -0.5 * step, 0.5 * step
 
 
 @part
@@ -145,12 +158,13 @@ def law_without(
         start = shape.first[attribute]
         if shape.kinds[attribute] == TABLE:
             stop = shape.first[attribute + 1]
-            entries, error = _place_table(box, law, mean, start, stop, law.span_low[attribute], step)
+            entries, under, over = _place_table(box, law, mean, start, stop, law.span_low[attribute], step)
         else:
             values = width_of(shape, box, attribute)
             real = shape.kinds[attribute] == REAL
-            entries, error = _place_number(law, abs(mean[start]), values, span, step, real)
-        spread += error * (1.0 + 1e-9)
+            entries, under, over = _place_number(law, abs(mean[start]), values, span, step, real)
+        lowest += 0.5 * (under + over)
+        spread += 0.5 * (over - under) * (1.0 + 1e-9)
         last = 0
         for k in range(entries):
             last = max(last, law.shift[k])

@@ -3,8 +3,9 @@
 The units of a node are those of its box; the node answers for every violating unit whose path to a partner
 has its zero (for more than two outcomes: its tie at the top) in the node's region. Let ``mean`` be the
 average of the lower and the upper affine bound of a row. On the region ``mean @ x + l <= row <= mean @ x + u``,
-so a zero needs ``-u <= mean @ x <= -l``, the path's part included: a *strip* of the shared coordinates. Where
-the score is monotone in a number with slope at least s, two zeros of one fibre are at most
+so a zero needs ``-u <= mean @ x <= -l``, the path's part included: a *strip* of the shared coordinates. Of a whole
+box nobody is above zero by the lower bound and below it by the upper one, so what both leave is 1 less their two
+shares. Where the score is monotone in a number with slope at least s, two zeros of one fibre are at most
 ``max |d row / d path| / s`` apart, hence the bound per fibre.
 """
 
@@ -13,8 +14,8 @@ from __future__ import annotations
 from fairdsl.backends.intervals.kernels.bounds import compose, relax
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
-from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, width_of
-from fairdsl.backends.intervals.kernels.layout import REAL, Net, Work
+from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, section_of
+from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.ranges import adds_up, interval_of_row
 from fairdsl.backends.intervals.kernels.rows import row_least
 from fairdsl.numerics.kernels.compiled import part
@@ -177,7 +178,47 @@ def _row_shares(
     below += layers.margin[r, 0] - error
     above += layers.margin[r, 1] + error
     decided = low > 0.0 or high < 0.0 or reach == 0.0
-    return _read_strips(net, work, below, above, error32, decided, count, cells)
+    between = between32 = 1.0
+    halved = in_force == 0 and frontier < len(layers.widths) - 1
+    if halved:
+        between, between32 = _between_bounds(net, work, r, error, error32, count, cells)
+    return _read_strips(net, work, below, above, error32, decided, count, cells, halved, between, between32)
+
+
+@part
+def _between_bounds(
+    net: Net, work: Work, r: int, error: float, error32: float, count: int, cells: int
+) -> tuple[float, float]:
+    """At most these shares of the box lie between the row's two bounds: not surely above 0 nor surely below it.
+
+    Wherever on the path; in the second, not by more than float32's error. The greater of the two that the bounds leave
+    is 1, and the other stays as it is, however small; or it is outward by far more than the difference is rounded.
+    """
+    shape, law, box, trial = net.shape, work.law, work.box, work.scratch.trial
+    shared = net.layers.widths[0]
+    fewest = fewest32 = 1.0
+    most = most32 = 0.0
+    for over in range(2):
+        sign = -1.0 if over else 1.0
+        form = work.row.upper if over else work.row.lower
+        for i in range(count):
+            trial[i] = sign * form[i]
+        offset = sign * (work.result[UPPER_OFFSET if over else LOWER_OFFSET] + net.layers.margin[r, over]) - error
+        offset += least(box, trial, shared, count)
+        share = share32 = 1.0
+        if offset + greatest(box, trial, 0, shared) > 0.0:
+            measure_spans(shape, law, box, trial)
+            left_out, _, _, _ = choose_fibres(shape, law, box, work.row, shared, count)
+            side, top, step, spread, lowest = law_without(shape, law, box, trial, left_out, cells)
+            slope, width, real, start = section_of(shape, law, box, trial, left_out)
+            high = spread - offset - lowest - start
+            for in_float32 in range(2 if error32 >= 0.0 else 1):
+                end = high + error32 if in_float32 else high
+                share32 = mass_touching(law.mass[side], top, step, slope, width, real, -INFEASIBLE, end, INFEASIBLE)
+                share = share if in_float32 else share32
+        fewest, most = min(fewest, share), max(most, share)
+        fewest32, most32 = min(fewest32, share32), max(most32, share32)
+    return max(fewest - (1.0 - most), 0.0), max(fewest32 - (1.0 - most32), 0.0)
 
 
 @part
@@ -190,10 +231,14 @@ def _read_strips(
     decided: bool,
     count: int,
     cells: int,
+    halved: bool,
+    between: float,
+    between32: float,
 ) -> tuple[float, float, float]:
     """Read three strips off the law of ``work.row.mean``: zeros, surely both signs, zeros within float32's error.
 
-    The row minus ``mean`` lies between ``below`` and ``above``.
+    The row minus ``mean`` lies between ``below`` and ``above``. Where the shares between its two bounds are known
+    (``halved``), strips say more only by what a fibre can hold, and of who is surely unfair.
     """
     shape, law, box, mean = net.shape, work.law, work.box, work.row.mean
     shared = net.layers.widths[0]
@@ -201,23 +246,19 @@ def _read_strips(
     path_high = greatest(box, mean, shared, count)
     measure_spans(shape, law, box, mean)
     widest, sparsest, wide_fibres, sparse_fibres = choose_fibres(shape, law, box, work.row, shared, count)
-    violating = 0.0
+    violating = 0.0 if decided else between
     falsified = 0.0
-    violating32 = 0.0
+    violating32 = between32
     for attempt in range(2):
         left_out = widest if attempt == 0 else sparsest
         if attempt == 1 and (decided or sparsest < 0 or sparsest == widest or violating == 0.0):
             break
+        if attempt == 0 and halved and wide_fibres >= INFEASIBLE and path_high - path_low <= above - below:
+            continue
         side, top, step, spread, lowest = law_without(shape, law, box, mean, left_out, cells)
         masses = law.mass[side]
-        slope = 0.0
-        width = 1.0
-        real = False
-        if left_out >= 0:
-            slope = abs(mean[shape.first[left_out]])
-            width = width_of(shape, box, left_out)
-            real = shape.kinds[left_out] == REAL
-            lowest += law.span_low[left_out]
+        slope, width, real, start = section_of(shape, law, box, mean, left_out)
+        lowest += start
         low = -above - path_high - lowest - spread
         high = -below - path_low - lowest + spread
         if attempt == 1:
@@ -225,12 +266,12 @@ def _read_strips(
             violating = min(violating, sparse)
             break
         if not decided:
-            violating = mass_touching(masses, top, step, slope, width, real, low, high, wide_fibres)
+            wide = mass_touching(masses, top, step, slope, width, real, low, high, wide_fibres)
+            violating = min(violating, wide)
             inner_low = -path_high - below - lowest + spread
             inner_high = -path_low - above - lowest - spread
             falsified = mass_inside(masses, top, step, slope, width, real, inner_low, inner_high)
         if error32 >= 0.0:
-            violating32 = mass_touching(
-                masses, top, step, slope, width, real, low - error32, high + error32, INFEASIBLE
-            )
-    return violating, falsified, max(violating, violating32)
+            wide = mass_touching(masses, top, step, slope, width, real, low - error32, high + error32, INFEASIBLE)
+            violating32 = min(violating32, wide)
+    return violating, falsified, max(violating, violating32 if error32 >= 0.0 else 0.0)
