@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import lcm
+from itertools import compress
+from math import gcd, lcm
 from operator import add, mul, sub
 from typing import NamedTuple
 
@@ -34,12 +35,10 @@ class Integers:
         #: Whether the question's decision is the one above the threshold.
         self.upward = question.relation in (">", ">=")
         origin, rows = list(map(add, first.bias, first.times([column.constant for column in question.reads]))), []
-        #: Attributes whose values are listed; of others the first layer is linear in the position.
-        self.listed = [
-            any(place in each.tables for each in question.reads) for place in range(len(question.attributes))
-        ]
+        # Of attributes without tables the first layer is linear in the position.
+        listed = [any(place in each.tables for each in question.reads) for place in range(len(question.attributes))]
         for place, attribute in enumerate(question.attributes):
-            positions = range(attribute.size if self.listed[place] else 2)
+            positions = range(attribute.size if listed[place] else 2)
             found = [first.times([each.adds(attribute, place, at) for each in question.reads]) for at in positions]
             origin = list(map(add, origin, found[0]))
             rows.append([list(map(sub, row, found[0])) for row in found])
@@ -50,10 +49,17 @@ class Integers:
             *(value.denominator for row in (biases[0], *(row for each in rows for row in each)) for value in row)
         )
         self.origin = _whole(biases[0], scale)
-        #: What an attribute adds at each position, or of a number at 0 and at 1.
-        self.rows = [[_whole(row, scale) for row in each] for each in rows]
+        self.rows: list[list[list[int]]] = []
+        self.multiples: list[Sequence[int] | None] = []
         #: Attributes of which nothing is read.
-        self.idle = [not any(map(any, each)) for each in self.rows]
+        self.idle: list[bool] = []
+        for place, attribute in enumerate(question.attributes):
+            found = [_whole(row, scale) for row in rows[place]]
+            step, multiples = _multiples(found) if listed[place] else (found[1], range(attribute.size))
+            #: What an attribute adds: multiples of one row, or (None) a row for each position.
+            self.rows.append(found if multiples is None else [step])
+            self.multiples.append(multiples)
+            self.idle.append(not any(map(any, found)))
         self.weights: list[list[list[int]]] = []
         self.columns: list[list[tuple[int, ...]]] = []
         self.biases: list[list[int]] = []
@@ -75,8 +81,8 @@ class Integers:
         """The first layer from a base on, with what attributes add at their positions."""
         added = []
         for place, position in at:
-            rows = self.rows[place]
-            added.append(rows[position] if self.listed[place] else [position * each for each in rows[1]])
+            rows, multiples = self.rows[place], self.multiples[place]
+            added.append(rows[position] if multiples is None else [multiples[position] * each for each in rows[0]])
         return list(map(sum, zip(base, *added, strict=True)))
 
     def high(self, known: None, point: Sequence[int]) -> bool:
@@ -106,6 +112,17 @@ class Integers:
 
 def _whole(row: Sequence[Fraction], scale: int) -> list[int]:
     return [integral(value * scale) for value in row]
+
+
+def _multiples(rows: list[list[int]]) -> tuple[list[int], list[int] | None]:
+    """The row that all are multiples of, and these where they only grow or only fall; else None."""
+    unit = next((number for number, most in enumerate(rows[-1]) if most), 0)
+    factors = [row[unit] for row in rows]
+    if not factors[-1] or factors not in (sorted(factors), sorted(factors, reverse=True)):
+        return [], None
+    shared = gcd(*factors)
+    step, multiples = [each * shared // factors[-1] for each in rows[-1]], [factor // shared for factor in factors]
+    return step, multiples if rows == [[factor * each for each in step] for factor in multiples] else None
 
 
 #: A line in units of 2^-BITS: slope and intercept.
@@ -140,31 +157,62 @@ class Pass:
             low, high = list(map(add, low, map(min, columns))), list(map(add, high, map(max, columns)))
         #: The least and the greatest that is known of each unit, by layers.
         self.bounds = [(low, high)]
+        #: What attributes in a range add, for units that may be above 0: all others are 0 behind ReLU, here and above.
+        self.rows = {place: net.rows[place] for place in self.ranges}
+        self.live: list[bool] = [True] * len(low)
         self._lines: list[list[tuple[Line, Line]]] = []
+        self._columns: list[list[list[int]]] = []
+        self._biases: list[list[int]] = []
         #: What lies below the score less the threshold, and below its opposite.
         self.lower, self.upper = Below([1], 0), Below([-1], 0)
         for layer, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True)):
-            self._lines.append([_lines(*ends) for ends in zip(*self.bounds[-1], strict=True)])
-            scale, low, high = BITS * (layer + 1), [], []
-            for row, bias in zip(weights, biases, strict=True):
-                self.lower = self._below(layer, row, bias)
-                self.upper = self._below(layer, [-weight for weight in row], -bias)
-                low.append(self.least(self.lower) >> scale)
-                high.append(-(self.least(self.upper) >> scale))
-            self.bounds.append((low, high))
+            low, high = self.bounds[-1]
+            below, self.live = self.live, [most > 0 for most in high]
+            if not layer:
+                self.fixed, self.moves = self._alive(self.fixed), list(map(self._alive, moves))
+                self.rows = {place: list(map(self._alive, rows)) for place, rows in self.rows.items()}
+            else:
+                self._columns.append(list(map(self._alive, compress(net.columns[layer - 1], below))))
+                self._biases.append(self._alive(net.biases[layer - 1]))
+            low, high = self._alive(low), self._alive(high)
+            self._lines.append(list(map(_lines, low, high)))
+            top = layer == len(net.weights) - 1
+            found = [
+                self._range(self._alive(row), bias, low, high, top) for row, bias in zip(weights, biases, strict=True)
+            ]
+            self.bounds.append(([least for least, _ in found], [most for _, most in found]))
+
+    def _alive(self, row: Sequence[int]) -> list[int]:
+        """Of a row over the units below those that may be above 0."""
+        return list(compress(row, self.live))
+
+    def _range(self, row: list[int], bias: int, low: list[int], high: list[int], top: bool) -> tuple[int, int]:
+        """From where to where a unit is: by the ranges of those below it and, where its sign is open, by lines."""
+        least = most = bias
+        for weight, under, over in zip(row, low, high, strict=True):
+            ends = weight * max(under, 0), weight * over
+            least, most = least + min(ends), most + max(ends)
+        scale = BITS * len(self._lines)
+        if top or least < 0 < most:
+            self.lower = self._below(row, bias)
+            least = max(least, self.least(self.lower) >> scale)
+        if top or least < 0 < most:
+            self.upper = self._below([-weight for weight in row], -bias)
+            most = min(most, -(self.least(self.upper) >> scale))
+        return least, most
 
     def positions(self, place: int) -> Sequence[int]:
-        """Where an attribute's extremes are: anywhere, or at the ends of a number."""
+        """Where an attribute's extremes are: anywhere, or at the ends."""
         low, high = self.box[place]
-        return range(low, high + 1) if self._net.listed[place] else (low, high)
+        return range(low, high + 1) if self._net.multiples[place] is None else (low, high)
 
     def adds(self, below: Below, place: int, positions: Iterable[int]) -> list[int]:
         """What an attribute adds at positions."""
-        rows = self._net.rows[place]
-        if self._net.listed[place]:
+        rows, multiples = self.rows[place], self._net.multiples[place]
+        if multiples is None:
             return [sum(map(mul, below.slopes, rows[at])) for at in positions]
-        slope = sum(map(mul, below.slopes, rows[1]))
-        return [slope * at for at in positions]
+        slope = sum(map(mul, below.slopes, rows[0]))
+        return [slope * multiples[at] for at in positions]
 
     def start(self, below: Below) -> int:
         """The least of it without what lies in a range."""
@@ -175,20 +223,19 @@ class Pass:
         """The least of it on the box."""
         return self.start(below) + sum(min(self.adds(below, place, self.positions(place))) for place in self.ranges)
 
-    def _below(self, layer: int, weights: Sequence[int], constant: int) -> Below:
-        """What lies below ``weights @ max(Z, 0) + constant`` of a layer, by substitution down to the first one."""
-        while True:
+    def _below(self, weights: Sequence[int], constant: int) -> Below:
+        """What lies below ``weights @ max(Z, 0) + constant`` of the last layer, by substitution down to the first."""
+        for layer in reversed(range(len(self._lines))):
             constant <<= BITS
             below = []
             for weight, (under, over) in zip(weights, self._lines[layer], strict=True):
                 slope, intercept = under if weight > 0 else over
                 below.append(weight * slope)
                 constant += weight * intercept
-            if not layer:
-                return Below(below, constant)
-            layer -= 1
-            constant += sum(map(mul, below, self._net.biases[layer]))
-            weights = [sum(map(mul, below, column)) for column in self._net.columns[layer]]
+            if layer:
+                constant += sum(map(mul, below, self._biases[layer - 1]))
+                weights = [sum(map(mul, below, column)) for column in self._columns[layer - 1]]
+        return Below(below, constant)
 
     @property
     def side(self) -> int:

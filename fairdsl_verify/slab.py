@@ -53,7 +53,7 @@ def _pieces(net: Integers, found: Pass, place: int) -> list[tuple[int, int, int]
     attribute, (low, high) = net.question.attributes[place], found.box[place]
     size, whole = -(-attribute.measure((low, high)) // PIECES), not attribute.real
     ranges = [(start, min(high, start + size - whole)) for start in range(low, high + whole, size)]
-    positions = [range(first, last + 1) if net.listed[place] else (first, last) for first, last in ranges]
+    positions = [range(first, last + 1) if net.multiples[place] is None else (first, last) for first, last in ranges]
     known = sorted({at for each in positions for at in each})
     added = dict(zip(known, found.adds(found.lower, place, known), strict=True))
     numbers = [[added[at] for at in each] for each in positions]
