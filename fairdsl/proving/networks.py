@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from itertools import count
-from time import monotonic
+from time import thread_time
 from typing import NamedTuple
 
 import numpy as np
@@ -159,16 +159,23 @@ class _Looking:
         weights, constant = np.broadcast_to(rows, (len(low), *rows.shape)), biases
         while True:
             under, over, intercept = (each[:, None, :] for each in lines[layer])
-            below = weights * np.where(weights > 0, under, over)
-            constant = constant + (np.minimum(weights, 0) * intercept).sum(axis=2)
+            falling = np.minimum(weights, 0)
+            below = weights * under + falling * (over - under)
+            constant = constant + np.einsum("bru,bu->br", falling, intercept[:, 0])
             if not layer:
                 break
             layer -= 1
             weight, bias = self._layers[layer]
-            constant, weights = constant + below @ bias, below @ weight
-        slopes = below @ self._steps.T
+            constant, weights = constant + below @ bias, _product(below, weight)
+        slopes = _product(below, self._steps.T)
         reached = np.where(slopes > 0, slopes * low[:, None, :], slopes * high[:, None, :])
-        return constant + below @ self._origin + reached.sum(axis=2), below @ self._moves.T, slopes
+        return constant + below @ self._origin + reached.sum(axis=2), _product(below, self._moves.T), slopes
+
+
+def _product(rows: Floats, weight: Floats) -> Floats:
+    """The rows of each box times a matrix, all in one product."""
+    found: Floats = (rows.reshape(-1, rows.shape[2]) @ weight).reshape(*rows.shape[:2], weight.shape[1])
+    return found
 
 
 def _through(weight: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
@@ -270,7 +277,6 @@ class _Growing:
             if self._counted:
                 break
         for one in self._heap:
-            one.grown.claim = "~" if self._counted and self._is_worth(one) else "?"
             totals.open += self._mass(one.box)
         self._tree.pruned()
         return self._tree, totals
@@ -298,11 +304,11 @@ class _Growing:
         return -self._mass(one.box)
 
     def _seconds(self) -> float:
-        """How long the checker takes for a box, by some that wait."""
-        started, some = monotonic(), self._heap[:_TIMED]
+        """How many seconds of a core the checker takes for a box, by some that wait."""
+        started, some = thread_time(), self._heap[:_TIMED]
         for one in some:
             self._checker.leaf(self._node(one.box), ["~"], Totals())
-        return (monotonic() - started) / len(some) if some else 1e-3
+        return (thread_time() - started) / len(some) if some else 1e-3
 
     def _node(self, box: Box) -> Node:
         return Node(box, (YES,) * len(self._root.admitted), self._root.known)
@@ -317,12 +323,9 @@ class _Growing:
             return False
         return True
 
-    def _is_worth(self, one: Waiting) -> bool:
-        return -one.negative < _OPEN * self._mass(one.box)
-
     def _halves(self, one: Waiting) -> Iterator[tuple[Box, Grown]]:
         """Cut a box that was waiting."""
-        self._worth -= self._is_worth(one)
+        self._worth -= one.grown.claim == "~"
         one.grown.below = Grown(), Grown()
         halves = self._checker.cut(one.box, one.grown.split.split(" "))
         return zip((box for _, box in halves), one.grown.below, strict=True)
@@ -342,7 +345,8 @@ class _Growing:
                     grown.claim = "E"
                 elif (cut := self._cut(box, influence)) is not None:
                     grown.split = line_of(*cut)
-                    self._worth += self._is_worth(one)
+                    grown.claim = "~" if self._counted and crossed < _OPEN else "?"
+                    self._worth += grown.claim == "~"
                     heapq.heappush(self._heap, one)
                     continue
                 self._claimed.append(one)
