@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import compress
 from math import gcd, lcm
 from operator import add, mul, sub
 from typing import NamedTuple
@@ -145,54 +144,35 @@ class Pass:
     """
 
     def __init__(self, net: Integers, box: Box, moves: Sequence[list[int]]) -> None:
-        self._net, self.moves = net, moves
+        self.net, self.moves = net, moves
         #: What lies in a range, and the first layer where everything else is.
         self.ranges = [at for at in net.question.shared if box[at][0] < box[at][1] and not net.idle[at]]
         fixed = [(place, box[place][0]) for place in net.question.shared if place not in self.ranges]
         self.box, self.fixed = box, net.adds(net.origin, fixed)
-        corners = [[net.adds([0] * len(self.fixed), [(at, end)]) for end in self.positions(at)] for at in self.ranges]
+        corners = [
+            [net.adds([0] * len(self.fixed), [(at, end)]) for end in self.positions(at, box[at])] for at in self.ranges
+        ]
         low = high = self.fixed
         for rows in (moves, *corners):
             columns = list(zip(*rows, strict=True))
             low, high = list(map(add, low, map(min, columns))), list(map(add, high, map(max, columns)))
         #: The least and the greatest that is known of each unit, by layers.
         self.bounds = [(low, high)]
-        #: What attributes in a range add, for units that may be above 0: all others are 0 behind ReLU, here and above.
-        self.rows = {place: net.rows[place] for place in self.ranges}
-        self.live: list[bool] = [True] * len(low)
         self._lines: list[list[tuple[Line, Line]]] = []
-        self._columns: list[list[list[int]]] = []
-        self._biases: list[list[int]] = []
         #: What lies below the score less the threshold, and below its opposite.
         self.lower, self.upper = Below([1], 0), Below([-1], 0)
-        for layer, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True)):
-            low, high = self.bounds[-1]
-            below, self.live = self.live, [most > 0 for most in high]
-            if not layer:
-                self.fixed, self.moves = self._alive(self.fixed), list(map(self._alive, moves))
-                self.rows = {place: list(map(self._alive, rows)) for place, rows in self.rows.items()}
-            else:
-                self._columns.append(list(map(self._alive, compress(net.columns[layer - 1], below))))
-                self._biases.append(self._alive(net.biases[layer - 1]))
-            low, high = self._alive(low), self._alive(high)
-            self._lines.append(list(map(_lines, low, high)))
-            top = layer == len(net.weights) - 1
-            found = [
-                self._range(self._alive(row), bias, low, high, top) for row, bias in zip(weights, biases, strict=True)
-            ]
+        for weights, biases in zip(net.weights, net.biases, strict=True):
+            self._lines.append([_lines(*ends) for ends in zip(*self.bounds[-1], strict=True)])
+            found = [self._range(row, bias) for row, bias in zip(weights, biases, strict=True)]
             self.bounds.append(([least for least, _ in found], [most for _, most in found]))
 
-    def _alive(self, row: Sequence[int]) -> list[int]:
-        """Of a row over the units below those that may be above 0."""
-        return list(compress(row, self.live))
-
-    def _range(self, row: list[int], bias: int, low: list[int], high: list[int], top: bool) -> tuple[int, int]:
+    def _range(self, row: Sequence[int], bias: int) -> tuple[int, int]:
         """From where to where a unit is: by the ranges of those below it and, where its sign is open, by lines."""
         least = most = bias
-        for weight, under, over in zip(row, low, high, strict=True):
-            ends = weight * max(under, 0), weight * over
+        for weight, low, high in zip(row, *self.bounds[-1], strict=True):
+            ends = weight * max(low, 0), weight * max(high, 0)
             least, most = least + min(ends), most + max(ends)
-        scale = BITS * len(self._lines)
+        scale, top = BITS * len(self._lines), len(self._lines) == len(self.net.weights)
         if top or least < 0 < most:
             self.lower = self._below(row, bias)
             least = max(least, self.least(self.lower) >> scale)
@@ -201,14 +181,13 @@ class Pass:
             most = min(most, -(self.least(self.upper) >> scale))
         return least, most
 
-    def positions(self, place: int) -> Sequence[int]:
-        """Where an attribute's extremes are: anywhere, or at the ends."""
-        low, high = self.box[place]
-        return range(low, high + 1) if self._net.multiples[place] is None else (low, high)
+    def positions(self, place: int, ends: tuple[int, int]) -> Sequence[int]:
+        """Where what an attribute adds has its extremes: anywhere, or at the ends."""
+        return range(ends[0], ends[1] + 1) if self.net.multiples[place] is None else ends
 
     def adds(self, below: Below, place: int, positions: Iterable[int]) -> list[int]:
         """What an attribute adds at positions."""
-        rows, multiples = self.rows[place], self._net.multiples[place]
+        rows, multiples = self.net.rows[place], self.net.multiples[place]
         if multiples is None:
             return [sum(map(mul, below.slopes, rows[at])) for at in positions]
         slope = sum(map(mul, below.slopes, rows[0]))
@@ -221,7 +200,9 @@ class Pass:
 
     def least(self, below: Below) -> int:
         """The least of it on the box."""
-        return self.start(below) + sum(min(self.adds(below, place, self.positions(place))) for place in self.ranges)
+        return self.start(below) + sum(
+            min(self.adds(below, place, self.positions(place, self.box[place]))) for place in self.ranges
+        )
 
     def _below(self, weights: Sequence[int], constant: int) -> Below:
         """What lies below ``weights @ max(Z, 0) + constant`` of the last layer, by substitution down to the first."""
@@ -233,15 +214,15 @@ class Pass:
                 below.append(weight * slope)
                 constant += weight * intercept
             if layer:
-                constant += sum(map(mul, below, self._biases[layer - 1]))
-                weights = [sum(map(mul, below, column)) for column in self._columns[layer - 1]]
+                constant += sum(map(mul, below, self.net.biases[layer - 1]))
+                weights = [sum(map(mul, below, column)) for column in self.net.columns[layer - 1]]
         return Below(below, constant)
 
     @property
     def side(self) -> int:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
         low, high = self.bounds[-1]
-        return side_of(low[0], high[0], self._net.margin, zero_is_low=self._net.zero_is_low)
+        return side_of(low[0], high[0], self.net.margin, zero_is_low=self.net.zero_is_low)
 
     @property
     def same(self) -> bool:

@@ -62,7 +62,7 @@ def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
             except RejectedError:  # within the margin it may be on either side
                 sides |= {True, False}
         crossed += len(sides) > 1
-    assert crossed <= slab.crossed(net, found, len(units)) <= max(len(units), crossed)
+    assert crossed <= slab.crossed(found, len(units)) <= max(len(units), crossed)
 
 
 def test_it_counts_what_is_left_of_a_line() -> None:
@@ -70,7 +70,7 @@ def test_it_counts_what_is_left_of_a_line() -> None:
     people = [{"name": "age", "type": "integer", "low": -3, "high": 20}, PEOPLE[1]]
     asked = Question(question(attributes=people, decides={"of": "score", "relation": ">", "threshold": 0}))
     net = Integers(asked, Network([Affine([[Fraction(1), Fraction(-2)]], [Fraction(0)])], sigmoid=False, nodes=[]))
-    assert 2 <= slab.crossed(net, Pass(net, ((0, 23), (0, 1)), net.moves), 24) <= 4
+    assert 2 <= slab.crossed(Pass(net, ((0, 23), (0, 1)), net.moves), 24) <= 4
 
 
 def test_a_box_of_which_it_is_not_known_who_is_asked_about_is_not_counted(tmp_path: Path) -> None:
