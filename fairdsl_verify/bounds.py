@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Network
-from fairdsl_verify.question import MAYBE, MOST_EVALUATED, Box, Model, decided, integral, side_of
+from fairdsl_verify.question import MOST_EVALUATED, Box, Model, decided, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -29,10 +29,8 @@ class Integers:
         first, *above = network.layers
         if len(question.reads) != len(first.weight[0]):
             reject(f"the file reads {len(first.weight[0])} columns, the question fills {len(question.reads)}")
-        #: Whether a score of exactly the threshold is on the lower side.
-        self.zero_is_low = question.relation in (">", "<=")
-        #: Whether the question's decision is the one above the threshold.
-        self.upward = question.relation in (">", ">=")
+        #: Whether a score of exactly the threshold is on the lower side, and whether the decision is the one above.
+        self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
         origin, rows = list(map(add, first.bias, first.times([column.constant for column in question.reads]))), []
         # Of attributes without tables the first layer is linear in the position.
         listed = [any(place in each.tables for each in question.reads) for place in range(len(question.attributes))]
@@ -53,12 +51,12 @@ class Integers:
         #: Attributes of which nothing is read.
         self.idle: list[bool] = []
         for place, attribute in enumerate(question.attributes):
-            found = [_whole(row, scale) for row in rows[place]]
-            step, multiples = _multiples(found) if listed[place] else (found[1], range(attribute.size))
+            added = [_whole(row, scale) for row in rows[place]]
+            step, multiples = _multiples(added) if listed[place] else (added[1], range(attribute.size))
             #: What an attribute adds: multiples of one row, or (None) a row for each position.
-            self.rows.append(found if multiples is None else [step])
+            self.rows.append(added if multiples is None else [step])
             self.multiples.append(multiples)
-            self.idle.append(not any(map(any, found)))
+            self.idle.append(not any(map(any, added)))
         self.weights: list[list[list[int]]] = []
         self.columns: list[list[tuple[int, ...]]] = []
         self.biases: list[list[int]] = []
@@ -140,8 +138,11 @@ class Pass:
 
     A unit that may have either sign lies above 0 or its pre-activation, and below the chord; each is a line, and
     whatever the chord's slope is rounded to, the intercept is such that the line lies above ReLU at both ends of the
-    unit's range.
+    unit's range. Where a unit's sign is known by the ranges of those below it, these are enough.
     """
+
+    #: Of networks nothing but the side says that all get the same decision.
+    same = False
 
     def __init__(self, net: Integers, box: Box, moves: Sequence[list[int]]) -> None:
         self.net, self.moves = net, moves
@@ -223,11 +224,6 @@ class Pass:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
         low, high = self.bounds[-1]
         return side_of(low[0], high[0], self.net.margin, zero_is_low=self.net.zero_is_low)
-
-    @property
-    def same(self) -> bool:
-        """Whether all get the same decision."""
-        return self.side != MAYBE
 
 
 def _lines(low: int, high: int) -> tuple[Line, Line]:

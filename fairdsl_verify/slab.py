@@ -20,9 +20,8 @@ def crossed(found: Pass, mass: int) -> int:
     """At most so many of the box's units, or cells of them; there are ``mass``."""
     if found.side != MAYBE:
         return 0
-    net = found.net
     # A bin is `width` bits of one number; all bins together have `mass`, so their sums do not run into each other.
-    width = 1 + mass.bit_length()
+    width, net = 1 + mass.bit_length(), found.net
     both = Below([a + b for a, b in zip(found.lower.slopes, found.upper.slopes, strict=True)], 0)
     gap = found.start(found.lower) + found.start(found.upper)
     margin = net.margin << BITS * len(net.weights)

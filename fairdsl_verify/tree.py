@@ -165,7 +165,7 @@ class Checker:
 
     def alike(self, found: Pass | Sum) -> bool:
         """Whether all who are compared get the same decision."""
-        return found.same
+        return found.same or found.side != MAYBE
 
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
