@@ -266,7 +266,7 @@ class _Growing:
         Where the checker counts how much of a box is open, boxes are cut until it has enough to do.
         """
         totals = Totals(somebody=bool(self._checker.question.compared))
-        while self._heap and (self._counted or not deadline.passed):
+        while self._heap or self._claimed:
             cutting = deadline.later(-(1 - (_COUNTED if self._counted else _CUTTING)) * deadline.remaining)
             while self._heap and not self._enough(cutting, deadline):
                 taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
@@ -274,7 +274,7 @@ class _Growing:
             claimed, self._claimed = sorted(self._claimed, key=self._gained), []
             for one in claimed:
                 self._tried(one, totals, deadline)
-            if self._counted:
+            if self._counted or deadline.passed:
                 break
         for one in self._heap:
             totals.open += self._mass(one.box)
@@ -294,7 +294,7 @@ class _Growing:
         boxes = self._worth + len(self._claimed)
         if not self._counted:
             return cutting.passed
-        if self._most is None and boxes >= _LEAST:
+        if self._most is None and len(self._heap) + len(self._claimed) >= _LEAST:
             later = min(_CHECKING * deadline.remaining, _WAITING)
             self._most = max(_LEAST, int(later / self._seconds()))
         return self._most is not None and (cutting.passed or boxes >= self._most)
