@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from operator import add, mul, sub
 from typing import NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Network
-from fairdsl_verify.question import MAYBE, MOST_EVALUATED, Box, Model, decided, integral, side_of
+from fairdsl_verify.question import MOST_EVALUATED, Box, Model, decided, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -29,17 +29,13 @@ class Integers:
         first, *above = network.layers
         if len(question.reads) != len(first.weight[0]):
             reject(f"the file reads {len(first.weight[0])} columns, the question fills {len(question.reads)}")
-        #: Whether a score of exactly the threshold is on the lower side.
-        self.zero_is_low = question.relation in (">", "<=")
-        #: Whether the question's decision is the one above the threshold.
-        self.upward = question.relation in (">", ">=")
+        #: Whether a score of exactly the threshold is on the lower side, and whether the decision is the one above.
+        self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
         origin, rows = list(map(add, first.bias, first.times([column.constant for column in question.reads]))), []
-        #: Attributes whose values are listed; of others the first layer is linear in the position.
-        self.listed = [
-            any(place in each.tables for each in question.reads) for place in range(len(question.attributes))
-        ]
+        # Of attributes without tables the first layer is linear in the position.
+        listed = [any(place in each.tables for each in question.reads) for place in range(len(question.attributes))]
         for place, attribute in enumerate(question.attributes):
-            positions = range(attribute.size if self.listed[place] else 2)
+            positions = range(attribute.size if listed[place] else 2)
             found = [first.times([each.adds(attribute, place, at) for each in question.reads]) for at in positions]
             origin = list(map(add, origin, found[0]))
             rows.append([list(map(sub, row, found[0])) for row in found])
@@ -50,10 +46,17 @@ class Integers:
             *(value.denominator for row in (biases[0], *(row for each in rows for row in each)) for value in row)
         )
         self.origin = _whole(biases[0], scale)
-        #: What an attribute adds at each position, or of a number at 0 and at 1.
-        self.rows = [[_whole(row, scale) for row in each] for each in rows]
+        self.rows: list[list[list[int]]] = []
+        self.multiples: list[Sequence[int] | None] = []
         #: Attributes of which nothing is read.
-        self.idle = [not any(map(any, each)) for each in self.rows]
+        self.idle: list[bool] = []
+        for place, attribute in enumerate(question.attributes):
+            added = [_whole(row, scale) for row in rows[place]]
+            step, multiples = _multiples(added) if listed[place] else (added[1], range(attribute.size))
+            #: What an attribute adds: multiples of one row, or (None) a row for each position.
+            self.rows.append(added if multiples is None else [step])
+            self.multiples.append(multiples)
+            self.idle.append(not any(map(any, added)))
         self.weights: list[list[list[int]]] = []
         self.columns: list[list[tuple[int, ...]]] = []
         self.biases: list[list[int]] = []
@@ -75,8 +78,8 @@ class Integers:
         """The first layer from a base on, with what attributes add at their positions."""
         added = []
         for place, position in at:
-            rows = self.rows[place]
-            added.append(rows[position] if self.listed[place] else [position * each for each in rows[1]])
+            rows, multiples = self.rows[place], self.multiples[place]
+            added.append(rows[position] if multiples is None else [multiples[position] * each for each in rows[0]])
         return list(map(sum, zip(base, *added, strict=True)))
 
     def high(self, known: None, point: Sequence[int]) -> bool:
@@ -108,6 +111,17 @@ def _whole(row: Sequence[Fraction], scale: int) -> list[int]:
     return [integral(value * scale) for value in row]
 
 
+def _multiples(rows: list[list[int]]) -> tuple[list[int], list[int] | None]:
+    """The row that all are multiples of, and these where they only grow or only fall; else None."""
+    unit = next((number for number, most in enumerate(rows[-1]) if most), 0)
+    factors = [row[unit] for row in rows]
+    if not factors[-1] or factors not in (sorted(factors), sorted(factors, reverse=True)):
+        return [], None
+    shared = gcd(*factors)
+    step, multiples = [each * shared // factors[-1] for each in rows[-1]], [factor // shared for factor in factors]
+    return step, multiples if rows == [[factor * each for each in step] for factor in multiples] else None
+
+
 #: A line in units of 2^-BITS: slope and intercept.
 Line = tuple[int, int]
 
@@ -124,16 +138,21 @@ class Pass:
 
     A unit that may have either sign lies above 0 or its pre-activation, and below the chord; each is a line, and
     whatever the chord's slope is rounded to, the intercept is such that the line lies above ReLU at both ends of the
-    unit's range.
+    unit's range. Where a unit's sign is known by the ranges of those below it, these are enough.
     """
 
+    #: Of networks nothing but the side says that all get the same decision.
+    same = False
+
     def __init__(self, net: Integers, box: Box, moves: Sequence[list[int]]) -> None:
-        self._net, self.moves = net, moves
+        self.net, self.moves = net, moves
         #: What lies in a range, and the first layer where everything else is.
         self.ranges = [at for at in net.question.shared if box[at][0] < box[at][1] and not net.idle[at]]
         fixed = [(place, box[place][0]) for place in net.question.shared if place not in self.ranges]
         self.box, self.fixed = box, net.adds(net.origin, fixed)
-        corners = [[net.adds([0] * len(self.fixed), [(at, end)]) for end in self.positions(at)] for at in self.ranges]
+        corners = [
+            [net.adds([0] * len(self.fixed), [(at, end)]) for end in self.positions(at, box[at])] for at in self.ranges
+        ]
         low = high = self.fixed
         for rows in (moves, *corners):
             columns = list(zip(*rows, strict=True))
@@ -143,28 +162,37 @@ class Pass:
         self._lines: list[list[tuple[Line, Line]]] = []
         #: What lies below the score less the threshold, and below its opposite.
         self.lower, self.upper = Below([1], 0), Below([-1], 0)
-        for layer, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True)):
+        for weights, biases in zip(net.weights, net.biases, strict=True):
             self._lines.append([_lines(*ends) for ends in zip(*self.bounds[-1], strict=True)])
-            scale, low, high = BITS * (layer + 1), [], []
-            for row, bias in zip(weights, biases, strict=True):
-                self.lower = self._below(layer, row, bias)
-                self.upper = self._below(layer, [-weight for weight in row], -bias)
-                low.append(self.least(self.lower) >> scale)
-                high.append(-(self.least(self.upper) >> scale))
-            self.bounds.append((low, high))
+            found = [self._range(row, bias) for row, bias in zip(weights, biases, strict=True)]
+            self.bounds.append(([least for least, _ in found], [most for _, most in found]))
 
-    def positions(self, place: int) -> Sequence[int]:
-        """Where an attribute's extremes are: anywhere, or at the ends of a number."""
-        low, high = self.box[place]
-        return range(low, high + 1) if self._net.listed[place] else (low, high)
+    def _range(self, row: Sequence[int], bias: int) -> tuple[int, int]:
+        """From where to where a unit is: by the ranges of those below it and, where its sign is open, by lines."""
+        least = most = bias
+        for weight, low, high in zip(row, *self.bounds[-1], strict=True):
+            ends = weight * max(low, 0), weight * max(high, 0)
+            least, most = least + min(ends), most + max(ends)
+        scale, top = BITS * len(self._lines), len(self._lines) == len(self.net.weights)
+        if top or least < 0 < most:
+            self.lower = self._below(row, bias)
+            least = max(least, self.least(self.lower) >> scale)
+        if top or least < 0 < most:
+            self.upper = self._below([-weight for weight in row], -bias)
+            most = min(most, -(self.least(self.upper) >> scale))
+        return least, most
+
+    def positions(self, place: int, ends: tuple[int, int]) -> Sequence[int]:
+        """Where what an attribute adds has its extremes: anywhere, or at the ends."""
+        return range(ends[0], ends[1] + 1) if self.net.multiples[place] is None else ends
 
     def adds(self, below: Below, place: int, positions: Iterable[int]) -> list[int]:
         """What an attribute adds at positions."""
-        rows = self._net.rows[place]
-        if self._net.listed[place]:
+        rows, multiples = self.net.rows[place], self.net.multiples[place]
+        if multiples is None:
             return [sum(map(mul, below.slopes, rows[at])) for at in positions]
-        slope = sum(map(mul, below.slopes, rows[1]))
-        return [slope * at for at in positions]
+        slope = sum(map(mul, below.slopes, rows[0]))
+        return [slope * multiples[at] for at in positions]
 
     def start(self, below: Below) -> int:
         """The least of it without what lies in a range."""
@@ -173,33 +201,29 @@ class Pass:
 
     def least(self, below: Below) -> int:
         """The least of it on the box."""
-        return self.start(below) + sum(min(self.adds(below, place, self.positions(place))) for place in self.ranges)
+        return self.start(below) + sum(
+            min(self.adds(below, place, self.positions(place, self.box[place]))) for place in self.ranges
+        )
 
-    def _below(self, layer: int, weights: Sequence[int], constant: int) -> Below:
-        """What lies below ``weights @ max(Z, 0) + constant`` of a layer, by substitution down to the first one."""
-        while True:
+    def _below(self, weights: Sequence[int], constant: int) -> Below:
+        """What lies below ``weights @ max(Z, 0) + constant`` of the last layer, by substitution down to the first."""
+        for layer in reversed(range(len(self._lines))):
             constant <<= BITS
             below = []
             for weight, (under, over) in zip(weights, self._lines[layer], strict=True):
                 slope, intercept = under if weight > 0 else over
                 below.append(weight * slope)
                 constant += weight * intercept
-            if not layer:
-                return Below(below, constant)
-            layer -= 1
-            constant += sum(map(mul, below, self._net.biases[layer]))
-            weights = [sum(map(mul, below, column)) for column in self._net.columns[layer]]
+            if layer:
+                constant += sum(map(mul, below, self.net.biases[layer - 1]))
+                weights = [sum(map(mul, below, column)) for column in self.net.columns[layer - 1]]
+        return Below(below, constant)
 
     @property
     def side(self) -> int:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
         low, high = self.bounds[-1]
-        return side_of(low[0], high[0], self._net.margin, zero_is_low=self._net.zero_is_low)
-
-    @property
-    def same(self) -> bool:
-        """Whether all get the same decision."""
-        return self.side != MAYBE
+        return side_of(low[0], high[0], self.net.margin, zero_is_low=self.net.zero_is_low)
 
 
 def _lines(low: int, high: int) -> tuple[Line, Line]:

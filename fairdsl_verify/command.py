@@ -112,9 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample", type=int, metavar="N", help="check N leaves drawn by mass; verifies nothing")
     parser.add_argument("--seed", type=int, help="of the draws; without it one that nobody can know before")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many parts, or files, at a time")
-    parser.add_argument(
-        "--resume", type=Path, metavar="FILE", help="a file of the parts that are done; goes on from it"
-    )
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="a file of the parts that are done, to go on from")
     given = parser.parse_args(arguments)
     if (given.sample is not None and given.sample < 4) or given.jobs < 1:
         parser.error("--sample draws 4 leaves or more, and --jobs is at least 1")

@@ -131,9 +131,7 @@ class Attribute:
 
     def range(self, ends: tuple[int, int]) -> tuple[Fraction, Fraction]:
         """The least and the greatest value there."""
-        if self.values is None:
-            return self.value(ends[0]), self.value(ends[1])
-        values = self.values[ends[0] : ends[1] + 1]
+        values = list(map(self.value, ends)) if self.values is None else self.values[ends[0] : ends[1] + 1]
         return min(values), max(values)
 
 

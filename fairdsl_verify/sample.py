@@ -34,7 +34,7 @@ def cover(checker: Checker, lines: list[str]) -> tuple[dict[int, int], list[int]
 
 def walk(checker: Checker, lines: Sequence[str], parents: Sequence[int], leaves: set[int], totals: Totals) -> None:
     """Check these leaves, by way of the boxes above them."""
-    wanted, halves = set(leaves), dict[int, tuple[Node, Node]]()
+    wanted, halves = set(leaves), dict[int, list[Node]]()
     for number in leaves:
         while (number := parents[number]) >= 0 and number not in wanted:
             wanted.add(number)

@@ -9,27 +9,27 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fairdsl_verify.bounds import BITS, Below, Integers, Pass
+from fairdsl_verify.bounds import BITS, Below, Pass
 from fairdsl_verify.question import MAYBE
 
 #: A sum is told apart by so many bins, and an attribute's range by so many pieces.
 BINS, PIECES = 2048, 256
 
 
-def crossed(net: Integers, found: Pass, mass: int) -> int:
+def crossed(found: Pass, mass: int) -> int:
     """At most so many of the box's units, or cells of them; there are ``mass``."""
     if found.side != MAYBE:
         return 0
     # A bin is `width` bits of one number; all bins together have `mass`, so their sums do not run into each other.
-    width = 1 + mass.bit_length()
+    width, net = 1 + mass.bit_length(), found.net
     both = Below([a + b for a, b in zip(found.lower.slopes, found.upper.slopes, strict=True)], 0)
     gap = found.start(found.lower) + found.start(found.upper)
     margin = net.margin << BITS * len(net.weights)
     last, reach = margin - found.start(found.lower), 0
     parts: list[list[tuple[int, int, int]]] = []
     for place in found.ranges:
-        gap += min(found.adds(both, place, found.positions(place)))
-        parts.append(_pieces(net, found, place))
+        gap += min(found.adds(both, place, found.positions(place, found.box[place])))
+        parts.append(_pieces(found, place))
         reach += max(high for _, high, _ in parts[-1]) - min(low for low, _, _ in parts[-1])
         mass //= net.question.attributes[place].measure(found.box[place])
     step = reach // BINS + 1
@@ -48,12 +48,12 @@ def crossed(net: Integers, found: Pass, mass: int) -> int:
     return inside % ((1 << width) - 1)  # the sum of the bins
 
 
-def _pieces(net: Integers, found: Pass, place: int) -> list[tuple[int, int, int]]:
+def _pieces(found: Pass, place: int) -> list[tuple[int, int, int]]:
     """An attribute's range in pieces: the least and the most that each adds, and its measure."""
-    attribute, (low, high) = net.question.attributes[place], found.box[place]
+    attribute, (low, high) = found.net.question.attributes[place], found.box[place]
     size, whole = -(-attribute.measure((low, high)) // PIECES), not attribute.real
     ranges = [(start, min(high, start + size - whole)) for start in range(low, high + whole, size)]
-    positions = [range(first, last + 1) if net.listed[place] else (first, last) for first, last in ranges]
+    positions = [found.positions(place, ends) for ends in ranges]
     known = sorted({at for each in positions for at in each})
     added = dict(zip(known, found.adds(found.lower, place, known), strict=True))
     numbers = [[added[at] for at in each] for each in positions]

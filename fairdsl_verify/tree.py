@@ -146,13 +146,12 @@ class Checker:
             reject("a box is split outside of it")
         return [(place, (*box[:place], ends, *box[place + 1 :])) for ends in ((low, at), (at + (not real), high))]
 
-    def halves(self, node: Node, words: Sequence[str]) -> tuple[Node, Node]:
+    def halves(self, node: Node, words: Sequence[str]) -> list[Node]:
         """The node cut in two by a line."""
-        first, second = (
+        return [
             self.node(box, node.admitted, self.net.narrowed(node.known, place, self.around(box)[place]))
             for place, box in self.cut(node.box, words)
-        )
-        return first, second
+        ]
 
     def mass(self, node: Node) -> int:
         """How many units, or cells of them, the box has."""
@@ -166,7 +165,7 @@ class Checker:
 
     def alike(self, found: Pass | Sum) -> bool:
         """Whether all who are compared get the same decision."""
-        return found.same
+        return found.same or found.side != MAYBE
 
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
@@ -196,9 +195,8 @@ class Checker:
         different = {place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other}
         counted = different & set(self.question.differ)
         asked = all(self.asked(tuple((at, at) for at in one)) == YES for one in two)
-        if not asked or not counted or (self.question.each and len(counted) < len(self.question.differ)):
-            reject(wrong)
-        if not self.related(two, different - counted):
+        enough = len(counted) == len(self.question.differ) if self.question.each else counted
+        if not asked or not enough or not self.related(two, different - counted):
             reject(wrong)
         return True
 
@@ -230,21 +228,17 @@ class Checker:
         elif kind == "~":
             if possible != sure or not self.paired(sure):
                 reject("a leaf is counted, and it is not known who is compared there")
-            crossed = self.crossed(node, mass)
-            totals.open += crossed
-            totals.counted(fair=mass - crossed)
+            found = self.bounded(node)
+            if not isinstance(found, Pass):
+                reject("a leaf of trees is counted")
+            left = min(mass, crossed(found, mass))
+            totals.open += left
+            totals.counted(fair=mass - left)
         elif kind == "U":
             self.unfair(node, claim, sure)
             totals.counted(unfair=mass)
         else:
             self.evaluated(node, possible, totals)
-
-    def crossed(self, node: Node, mass: int) -> int:
-        """At most in so many units of a box the decision may change, of those that there are."""
-        found = self.bounded(node)
-        if not isinstance(found, Pass) or not isinstance(self.net, Integers):
-            reject("a leaf of trees is counted")
-        return min(mass, crossed(self.net, found, mass))
 
     def unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
         """Two who are compared in each unit are decided differently."""

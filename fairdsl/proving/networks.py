@@ -8,10 +8,9 @@ heaviest first, and whatever does not follow, or is left at the deadline, stays 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
 from itertools import count
-from time import monotonic
+from time import thread_time
 from typing import NamedTuple
 
 import numpy as np
@@ -33,11 +32,18 @@ Flags = NDArray[np.bool_]
 #: Boxes that are looked at together.
 _AT_ONCE = 256
 
-#: The part of the time that is left in which boxes are cut, until the checker goes through what is claimed of them.
-_CUTTING = 1 / 3
+#: The part of the time that is left in which boxes are cut, until the checker goes through what is claimed of them; and
+#: where it counts what is open, so that most of it comes afterwards.
+_CUTTING, _COUNTED = 1 / 3, 3 / 4
+
+#: A box of which more than this part is open, as it looks, is left open: it would cost the checker a pass for nothing.
+_OPEN = 0.999
+
+#: How much it counts how far an attribute moves the bounds, against how far apart its slopes may lie.
+_MOVES = 1 / 16
 
 #: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
-_CHECKING = 8
+_CHECKING = 12
 
 #: But no more seconds than these: whoever asked for a proof waits for it.
 _WAITING = 120.0
@@ -48,9 +54,6 @@ _CUTS = 4096
 #: Boxes by which it is known how long the checker takes for one, and so many it gets in any case.
 _TIMED, _LEAST = 8, 64
 
-#: How much more it counts by how much an attribute moves the lower and the upper bound apart than how far both.
-_APART = 4
-
 #: How steep a logistic curve is that is close to the normal distribution's.
 _STEEP = 1.702
 
@@ -60,21 +63,7 @@ def many_passes(checker: Checker) -> bool:
     question, net = checker.question, checker.net
     if question.loose or not isinstance(net, Integers) or not net.weights:
         return False
-    return all(net.idle[place] or _weighs(net, place) for place in checker.shared)
-
-
-def _weighs(net: Integers, place: int) -> bool:
-    """Whether what an attribute adds is its value times a number for each unit."""
-    rows, values = net.rows[place], net.question.attributes[place].values
-    if not net.listed[place] or values is None:
-        return not net.listed[place]
-    if sorted(values) != values or len(values) < 2:
-        return False
-    return all(
-        at * (values[1] - values[0]) == rows[1][unit] * (value - values[0])
-        for value, row in zip(values, rows, strict=True)
-        for unit, at in enumerate(row)
-    )
+    return all(net.idle[place] or net.multiples[place] is not None for place in checker.shared)
 
 
 class _Look(NamedTuple):
@@ -94,11 +83,12 @@ class _Looking:
 
     def __init__(self, checker: Checker, net: Integers) -> None:
         self._places = [place for place in checker.shared if not net.idle[place]]
-        self._coordinates: list[Floats | None] = []
-        steps = [net.rows[place][1] for place in self._places]
-        for place in self._places:
-            values = net.question.attributes[place].values if net.listed[place] else None
-            self._coordinates.append(None if values is None else _coordinates(values))
+        steps = [net.rows[place][0] for place in self._places]
+        #: Where attributes do not simply count, by which multiple of its row each adds at a position.
+        self._multiples = [
+            np.array(multiples, dtype=np.float64) if isinstance(multiples := net.multiples[place], list) else None
+            for place in self._places
+        ]
         unit = _power(net.origin, *steps, *net.moves)
         self._origin = _floats(net.origin, unit)
         self._steps = np.array([_floats(step, unit) for step in steps]).reshape(len(steps), len(net.origin))
@@ -116,19 +106,38 @@ class _Looking:
         up, down = np.maximum(self._steps, 0), np.minimum(self._steps, 0)
         under = self._origin + low @ up + high @ down + self._moves.min(axis=0)
         over = self._origin + high @ up + low @ down + self._moves.max(axis=0)
-        lines = [_lines(under, over)]
+        ranges, lines = [(under, over)], [_lines(under, over)]
         for layer, (weight, bias) in enumerate(self._layers[:-1]):
             found, moved, _ = self._least(
                 layer, np.vstack((weight, -weight)), np.hstack((bias, -bias)), lines, low, high
             )
             found += moved.min(axis=2)
-            lines.append(_lines(found[:, : len(bias)], -found[:, len(bias) :]))
+            least, most = _through(weight, *(np.maximum(ends, 0) for ends in ranges[-1]))
+            under, over = (
+                np.maximum(found[:, : len(bias)], least + bias),
+                np.minimum(-found[:, len(bias) :], most + bias),
+            )
+            ranges.append((under, over))
+            lines.append(_lines(under, over))
         weight, bias = self._layers[-1]
         rows, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
         found, moved, slopes = self._least(len(self._layers) - 1, rows, biases, lines, low, high)
         moved += found[:, :, None]
-        influence = (np.abs(slopes).sum(axis=1) + _APART * np.abs(slopes.sum(axis=1))) * (high - low)
+        influence = (self._unsure(ranges) + _MOVES * np.abs(slopes).sum(axis=1)) * (high - low)
         return _Look(moved[:, 0], -moved[:, 1], influence, _crossed(moved.min(axis=2), slopes, low, high))
+
+    def _unsure(self, ranges: Sequence[tuple[Floats, Floats]]) -> Floats:
+        """How far apart the slopes of each attribute may lie on the boxes, by the signs of units that are open."""
+        (row, _) = self._layers[-1]
+        least = most = np.broadcast_to(row, (len(ranges[0][0]), row.shape[1]))
+        for (under, over), weight in zip(
+            reversed(ranges), (*(weight for weight, _ in self._layers[-2::-1]), self._steps.T), strict=True
+        ):
+            on, off = under >= 0, over <= 0
+            least = np.where(on, least, np.where(off, 0.0, np.minimum(least, 0)))
+            most = np.where(on, most, np.where(off, 0.0, np.maximum(most, 0)))
+            least, most = _through(weight.T, least, most)
+        return most - least
 
     def place_of(self, number: int) -> int:
         """Which attribute an influence is of."""
@@ -137,9 +146,10 @@ class _Looking:
     def _ends(self, boxes: Sequence[Box]) -> tuple[Floats, Floats]:
         ends = np.array([[box[place] for place in self._places] for box in boxes], dtype=np.int64)
         found = ends.reshape(len(boxes), len(self._places), 2).astype(np.float64)
-        for number, values in enumerate(self._coordinates):
-            if values is not None:
-                found[:, number] = values[ends[:, number]]
+        for number, multiples in enumerate(self._multiples):
+            if multiples is not None:
+                found[:, number] = multiples[ends[:, number]]
+        found.sort(axis=2)
         return found[:, :, 0], found[:, :, 1]
 
     def _least(
@@ -149,21 +159,29 @@ class _Looking:
         weights, constant = np.broadcast_to(rows, (len(low), *rows.shape)), biases
         while True:
             under, over, intercept = (each[:, None, :] for each in lines[layer])
-            below = weights * np.where(weights > 0, under, over)
-            constant = constant + (np.minimum(weights, 0) * intercept).sum(axis=2)
+            falling = np.minimum(weights, 0)
+            below = weights * under + falling * (over - under)
+            constant = constant + np.einsum("bru,bu->br", falling, intercept[:, 0])
             if not layer:
                 break
             layer -= 1
             weight, bias = self._layers[layer]
-            constant, weights = constant + below @ bias, below @ weight
-        slopes = below @ self._steps.T
+            constant, weights = constant + below @ bias, _product(below, weight)
+        slopes = _product(below, self._steps.T)
         reached = np.where(slopes > 0, slopes * low[:, None, :], slopes * high[:, None, :])
-        return constant + below @ self._origin + reached.sum(axis=2), below @ self._moves.T, slopes
+        return constant + below @ self._origin + reached.sum(axis=2), _product(below, self._moves.T), slopes
 
 
-def _coordinates(values: Sequence[Fraction]) -> Floats:
-    """How far each value is from the first, in units of the second."""
-    return np.array([float((value - values[0]) / (values[1] - values[0])) for value in values])
+def _product(rows: Floats, weight: Floats) -> Floats:
+    """The rows of each box times a matrix, all in one product."""
+    found: Floats = (rows.reshape(-1, rows.shape[2]) @ weight).reshape(*rows.shape[:2], weight.shape[1])
+    return found
+
+
+def _through(weight: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """From where to where rows are, by intervals of what they are over."""
+    up, down = np.maximum(weight, 0).T, np.minimum(weight, 0).T
+    return least @ up + most @ down, most @ up + least @ down
 
 
 def _power(*rows: Sequence[int]) -> int:
@@ -218,17 +236,19 @@ class _Growing:
         self._most: int | None = None
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
         self._tree = Grown()
+        #: Boxes with the lines that would cut them, the most open first, and how many of them are worth a pass.
         self._heap: list[Waiting] = []
+        self._worth = 0
         self._claimed: list[Waiting] = []
         self._number = count()
 
     def begun(self, deadline: Deadline) -> bool:
         """Cut the domain until everybody or nobody is asked about in each box; False where that takes many."""
-        waiting, cuts = [(self._root, self._tree)], 0
+        waiting, settled, cuts = [(self._root, self._tree)], list[tuple[Box, Grown]](), 0
         while waiting:
             node, grown = waiting.pop()
             if set(node.admitted) == {YES}:
-                self._wait(node.box, grown, 1.0)
+                settled.append((node.box, grown))
             elif set(node.admitted) == {NO}:
                 grown.claim = "V"
             elif (cut := by_condition(self._checker, node)) is None or cuts == _CUTS or deadline.passed:
@@ -237,6 +257,7 @@ class _Growing:
                 cuts += 1
                 grown.split, grown.below = line_of(*cut), (Grown(), Grown())
                 waiting += zip(self._checker.halves(node, grown.split.split(" ")), grown.below, strict=True)
+        self._look(settled)
         return True
 
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
@@ -245,19 +266,17 @@ class _Growing:
         Where the checker counts how much of a box is open, boxes are cut until it has enough to do.
         """
         totals = Totals(somebody=bool(self._checker.question.compared))
-        while self._heap and (self._counted or not deadline.passed):
-            cutting = deadline.later(-(1 - _CUTTING) * deadline.remaining)
+        while self._heap or self._claimed:
+            cutting = deadline.later(-(1 - (_COUNTED if self._counted else _CUTTING)) * deadline.remaining)
             while self._heap and not self._enough(cutting, deadline):
                 taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
-                for one, *found in zip(taken, *self._looking.look([one.box for one in taken]), strict=True):
-                    self._decided(one, *found)
+                self._look([half for one in taken for half in self._halves(one)])
             claimed, self._claimed = sorted(self._claimed, key=self._gained), []
             for one in claimed:
                 self._tried(one, totals, deadline)
-            if self._counted:
+            if self._counted or deadline.passed:
                 break
         for one in self._heap:
-            one.grown.claim = "~" if self._counted else "?"
             totals.open += self._mass(one.box)
         self._tree.pruned()
         return self._tree, totals
@@ -272,10 +291,10 @@ class _Growing:
 
     def _enough(self, cutting: Deadline, deadline: Deadline) -> bool:
         """Whether it is time to stop cutting, or the checker takes as long for the boxes as it may."""
-        boxes = len(self._heap) + len(self._claimed)
+        boxes = self._worth + len(self._claimed)
         if not self._counted:
             return cutting.passed
-        if self._most is None and boxes >= _LEAST:
+        if self._most is None and len(self._heap) + len(self._claimed) >= _LEAST:
             later = min(_CHECKING * deadline.remaining, _WAITING)
             self._most = max(_LEAST, int(later / self._seconds()))
         return self._most is not None and (cutting.passed or boxes >= self._most)
@@ -285,11 +304,11 @@ class _Growing:
         return -self._mass(one.box)
 
     def _seconds(self) -> float:
-        """How long the checker takes for a box, by some that wait."""
-        started, some = monotonic(), self._heap[:_TIMED]
+        """How many seconds of a core the checker takes for a box, by some that wait."""
+        started, some = thread_time(), self._heap[:_TIMED]
         for one in some:
             self._checker.leaf(self._node(one.box), ["~"], Totals())
-        return (monotonic() - started) / len(some) if some else 1e-3
+        return (thread_time() - started) / len(some) if some else 1e-3
 
     def _node(self, box: Box) -> Node:
         return Node(box, (YES,) * len(self._root.admitted), self._root.known)
@@ -304,24 +323,33 @@ class _Growing:
             return False
         return True
 
-    def _wait(self, box: Box, grown: Grown, open_: float) -> None:
-        heapq.heappush(self._heap, Waiting(-self._mass(box) * open_, next(self._number), box, grown))
+    def _halves(self, one: Waiting) -> Iterator[tuple[Box, Grown]]:
+        """Cut a box that was waiting."""
+        self._worth -= one.grown.claim == "~"
+        one.grown.below = Grown(), Grown()
+        halves = self._checker.cut(one.box, one.grown.split.split(" "))
+        return zip((box for _, box in halves), one.grown.below, strict=True)
 
-    def _decided(self, one: Waiting, low: Floats, high: Floats, influence: Floats, crossed: float) -> None:
-        """Claim what can be claimed of a box, or cut it."""
-        if low.min() > 0 or high.max() < 0:
-            one.grown.claim = "="
-        elif (pair := self._apart(low, high)) is not None:
-            one.grown.claim = f"U {pair[0]} {pair[1]}"
-        elif self._small(one.box):
-            one.grown.claim = "E"
-        elif (cut := self._cut(one.box, influence)) is not None:
-            one.grown.split, one.grown.below = line_of(*cut), (Grown(), Grown())
-            halves = self._checker.cut(one.box, one.grown.split.split(" "))
-            for half, (_, box) in zip(one.grown.below, halves, strict=True):
-                self._wait(box, half, crossed)
-            return
-        self._claimed.append(one)
+    def _look(self, boxes: Sequence[tuple[Box, Grown]]) -> None:
+        """Claim what can be claimed of boxes; the others wait to be cut."""
+        for at in range(0, len(boxes), _AT_ONCE):
+            some = boxes[at : at + _AT_ONCE]
+            looks = self._looking.look([box for box, _ in some])
+            for (box, grown), low, high, influence, crossed in zip(some, *looks, strict=True):
+                one = Waiting(-self._mass(box) * float(crossed), next(self._number), box, grown)
+                if low.min() > 0 or high.max() < 0:
+                    grown.claim = "="
+                elif (pair := self._apart(low, high)) is not None:
+                    grown.claim = f"U {pair[0]} {pair[1]}"
+                elif self._small(box):
+                    grown.claim = "E"
+                elif (cut := self._cut(box, influence)) is not None:
+                    grown.split = line_of(*cut)
+                    grown.claim = "~" if self._counted and crossed < _OPEN else "?"
+                    self._worth += grown.claim == "~"
+                    heapq.heappush(self._heap, one)
+                    continue
+                self._claimed.append(one)
 
     def _apart(self, low: Floats, high: Floats) -> tuple[int, int] | None:
         for component in self._components:

@@ -306,7 +306,7 @@ def _influence(found: Pass) -> dict[int, int]:
     """How far each attribute moves the score on the box, by the slopes of its last bound."""
     influence = {}
     for place in found.ranges:
-        added = found.adds(found.lower, place, found.positions(place))
+        added = found.adds(found.lower, place, found.positions(place, found.box[place]))
         influence[place] = max(added) - min(added)
     return influence
 

@@ -209,8 +209,8 @@ def test_it_is_short() -> None:
 
 #: Lines at most, docstrings and comments included.
 MOST = {
-    "networks": 1373,
-    "trees": 1326,
+    "networks": 1387,
+    "trees": 1316,
     "rates": 682,
     "samples": 156,
     "relaxed questions": 126,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
+from operator import mul
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fairdsl_verify import RejectedError, slab
-from fairdsl_verify.bounds import Integers, Pass
+from fairdsl_verify.bounds import Integers, Pass, _multiples
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import Question
 from tests.proving.test_checker_review import LINEAR, PEOPLE, question, tried
@@ -41,16 +43,62 @@ def drawn(rng: random.Random) -> tuple[Question, Integers]:
     return found, Integers(found, Network(layers, sigmoid=False, nodes=[]))
 
 
+def part_of(asked: Question, rng: random.Random) -> list[tuple[int, int]]:
+    """A box with both sexes."""
+    box = []
+    for attribute in asked.attributes:
+        low = rng.randrange(attribute.size)
+        box.append((low, rng.randrange(low, attribute.size)))
+    return [*box[:3], (0, 1)]
+
+
+def values_of(net: Integers, point: Sequence[int]) -> Iterator[list[int]]:
+    """What the units of each layer are of somebody, before ReLU."""
+    values = net.adds(net.origin, enumerate(point))
+    yield values
+    for rows, biases in zip(net.weights, net.biases, strict=True):
+        below = [max(value, 0) for value in values]
+        values = [bias + sum(map(mul, row, below)) for row, bias in zip(rows, biases, strict=True)]
+        yield values
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_unit_lies_within_its_bounds(seed: int) -> None:
+    rng = random.Random(seed)
+    asked, net = drawn(rng)
+    box = part_of(asked, rng)
+    found = Pass(net, tuple(box), net.moves)
+    for point in product(*(range(low, high + 1) for low, high in box)):
+        for (lows, highs), values in zip(found.bounds, values_of(net, point), strict=True):
+            assert all(low <= value <= high for low, value, high in zip(lows, values, highs, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([[0, 0, 0], [2, 0, -4], [6, 0, -12]], ([2, 0, -4], [0, 1, 3])),
+        ([[0, 0], [0, 4], [0, 6]], ([0, 2], [0, 2, 3])),
+        ([[0, 0], [-2, 4], [-6, 12]], ([2, -4], [0, -1, -3])),
+        ([[0, 0], [6, 3], [2, 1]], None),  # it grows, then falls
+        ([[0, 0], [1, 2], [3, 5]], None),  # two ways
+        ([[0, 0], [1, 2], [0, 0]], None),
+        ([[0, 0], [0, 0]], None),
+    ],
+)
+def test_what_an_attribute_adds_is_a_multiple_of_one_row(
+    rows: list[list[int]], found: tuple[list[int], list[int]] | None
+) -> None:
+    """Only then are its extremes at the ends of every range."""
+    step, multiples = _multiples(rows)
+    assert (None if multiples is None else (step, multiples)) == found
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
     rng = random.Random(seed)
     asked, net = drawn(rng)
     net.margin = rng.choice((0, 0, 1, net.scale))
-    box = []
-    for attribute in asked.attributes:
-        low = rng.randrange(attribute.size)
-        box.append((low, rng.randrange(low, attribute.size)))
-    box[3] = (0, 1)
+    box = part_of(asked, rng)
     units = list(product(*(range(low, high + 1) for low, high in box[:3])))
     found = Pass(net, tuple(box), net.moves)
     crossed = 0
@@ -62,7 +110,7 @@ def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
             except RejectedError:  # within the margin it may be on either side
                 sides |= {True, False}
         crossed += len(sides) > 1
-    assert crossed <= slab.crossed(net, found, len(units)) <= max(len(units), crossed)
+    assert crossed <= slab.crossed(found, len(units)) <= max(len(units), crossed)
 
 
 def test_it_counts_what_is_left_of_a_line() -> None:
@@ -70,7 +118,7 @@ def test_it_counts_what_is_left_of_a_line() -> None:
     people = [{"name": "age", "type": "integer", "low": -3, "high": 20}, PEOPLE[1]]
     asked = Question(question(attributes=people, decides={"of": "score", "relation": ">", "threshold": 0}))
     net = Integers(asked, Network([Affine([[Fraction(1), Fraction(-2)]], [Fraction(0)])], sigmoid=False, nodes=[]))
-    assert 2 <= slab.crossed(net, Pass(net, ((0, 23), (0, 1)), net.moves), 24) <= 4
+    assert 2 <= slab.crossed(Pass(net, ((0, 23), (0, 1)), net.moves), 24) <= 4
 
 
 def test_a_box_of_which_it_is_not_known_who_is_asked_about_is_not_counted(tmp_path: Path) -> None:

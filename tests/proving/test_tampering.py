@@ -122,6 +122,14 @@ def _unit_too_high(self: bounds.Pass, below: bounds.Below) -> int:
     return LEAST(self, below) + (1 << bounds.BITS * len(self._lines))
 
 
+def _least_alone(self: bounds.Pass, row: list[int], bias: int) -> tuple[int, int]:
+    """Ranges of units from the lower ends of those below alone; the score's is left as it is."""
+    if len(self._lines) == len(self.net.weights):
+        return RANGE(self, row, bias)
+    value = bias + sum(weight * max(low, 0) for weight, low in zip(row, self.bounds[-1][0], strict=True))
+    return value, value
+
+
 def _turned(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
     under, over = SOUND(low, high)
     return over, under
@@ -160,12 +168,14 @@ def _all_but_the_last(self: tree.Checker, members: list[int]) -> list[list[int]]
 
 TRUTH, COMPONENTS = Condition.truth, tree.Checker.components
 SOUND, EXACT, LEAST = bounds._lines, bounds.Integers.high, bounds.Pass.least
+RANGE = bounds.Pass._range
 BOUNDED, HALVES = tree.Checker.bounded, tree.Checker.halves
 #: Faults of an engine, which goes by the checker's own functions: with one in them it claims what does not follow.
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a bound is too narrow by the least amount": (bounds.Pass, "least", _unit_too_high),
     "the upper line lies too low": (bounds, "_lines", _too_narrow),
     "the lower line lies too high": (bounds, "_lines", _half_slope),
+    "the least of what lies below counts for the most": (bounds.Pass, "_range", _least_alone),
     "signs of multipliers are turned": (bounds, "_lines", _turned),
     "a unit that may be positive is off": (bounds, "_lines", _off_if_mostly),
     "zero is on the other side": (bounds.Integers, "high", _tie),
