@@ -15,7 +15,7 @@ import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.rates import Rates
-from fairdsl.backends.rates import shares as of_people
+from fairdsl.backends.rates import people as of_people
 from fairdsl.backends.rates.arithmetic import TangledError
 from fairdsl.backends.rates.shares import Share, refusal_of_share
 from fairdsl.ir.domain import Domain
@@ -164,7 +164,7 @@ def test_what_differs_is_taken_apart_where_it_ties_columns_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = R1.replace("WHERE", "").replace("CLAUSE", "")
-    monkeypatch.setattr(of_people, "_tangled", lambda subject: None if subject.keys else TangledError(1))
+    monkeypatch.setattr(of_people, "tangled", lambda subject: None if subject.keys else TangledError(1))
     assert share(tmp_path, text, "rates").certified == Fraction(141, 200)
 
 

@@ -168,10 +168,11 @@ class Cover:
         )
 
     def take(self, known: Known) -> None:
-        """Go on from a state."""
+        """Go on from a state, which stays as it is: parts that are lent out begin with the same sums."""
         self._frontier = Frontier(known.open.rows(slice(0, 0)))
         self._frontier.add(known.open)
-        self._sums, self._best, self._stuck, self._kept = known.sums, known.best, known.stuck, known.kept
+        self._sums, self._best, self._stuck = known.sums.copy(), known.best.copy(), known.stuck.copy()
+        self._kept = None if known.kept is None else list(known.kept)
         self.boxes, self.individuals = known.boxes, known.individuals
         self._count = sum(len(each.mass) for each in self._kept or ())
         self._weigher.arithmetic.roundings = known.roundings

@@ -17,34 +17,30 @@ import numpy as np
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusal
 from fairdsl.backends.rates.anytime import WEIGHED, Narrowing
-from fairdsl.backends.rates.arithmetic import TangledError, distribution_of
-from fairdsl.backends.rates.boxes import width_of
-from fairdsl.backends.rates.gate import has_states, only_decides, refusal_of_people
+from fairdsl.backends.rates.gate import only_decides, refusal_of_people
 from fairdsl.backends.rates.options import RatesOptions
-from fairdsl.backends.rates.program import LargeError, sums_of
-from fairdsl.backends.rates.tree_bounds import adds_trees
+from fairdsl.backends.rates.people import ASSIGNMENTS, Case, is_bounded, shares_of, tangled
+from fairdsl.backends.rates.redrawn import redrawn_of
 from fairdsl.backends.refining.refinement import State, Stepwise
 from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import UNITS, Deadline, now
-from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Or, Relation, Variable, conjoin
-from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.model import ByThreshold, Layer, Model
+from fairdsl.ir.expr import TRUE, Relation
+from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.population import Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Individually, PairUnder, Quantity, SameDecision
-from fairdsl.metrics.alike import Assignment, Fairly, Together, together
+from fairdsl.metrics.alike import Together, together
 from fairdsl.metrics.estimated import sampled_share
 from fairdsl.metrics.joint import Bounds, Key
 from fairdsl.metrics.sampling import USUAL
-from fairdsl.metrics.subject import Subject, looked_at, single_events, uniform_over, without_idle
-from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous
+from fairdsl.metrics.subject import Subject, looked_at, uniform_over, without_idle
+from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous, Value
 
-__all__ = ["Share", "answering_share", "refusal_of_share", "shares_of"]
+__all__ = ["Share", "answering_share", "refusal_of_share"]
 
-#: Assignments of what differs, inputs of all copies together, and products that a box may take.
-_ASSIGNMENTS, _INPUTS, _WIDTH = 16, 1 << 10, 1 << 22
+#: Inputs of all copies together.
+_INPUTS = 1 << 10
 #: Where all who differ are compared, whoever is in an unfair unit is in a violation.
 _QUANTITIES = (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.AFFECTED_RATE)
 #: Seconds between two looks at the share; of several processes until the first one, and each time twice as many.
@@ -56,6 +52,8 @@ _BESIDE, _LEAST = 4, 1.0
 def refusal_of_share(problem: Problem) -> Refusal | None:
     """Why no share under the distribution is enclosed; None where one is."""
     question, network, model = problem.question, problem.population, problem.model
+    if isinstance(question, Individually) and problem.quantity is Quantity.REDRAW_DISAGREEMENT:
+        return _of_redrawn(problem)
     if not isinstance(question, PairUnder | Individually) or problem.quantity not in _QUANTITIES:
         return Refusal(why="it answers metrics of groups, and shares of people under a distribution", other=True)
     if not isinstance(network, Network):
@@ -68,26 +66,31 @@ def refusal_of_share(problem: Problem) -> Refusal | None:
         return Refusal(why="a unit may be unfair to others than those who are in it", span=pair.span)
     if any(problem.domain.attributes[index].present is not None for index in pair.differ):
         return Refusal(why="values of what differs may be missing", span=pair.span)
-    found = together(problem, pair, _ASSIGNMENTS)
+    found = together(problem, pair, ASSIGNMENTS)
     if isinstance(found, str):
         return Refusal(why=found, span=pair.span)
     everybody = Subject(network=network, model=without_idle(model), condition=problem.domain.where, keys=())
-    if _is_bounded(everybody):
+    if is_bounded(everybody):
         return _of_network(shares_of(problem))
     if only_decides(model):
         return refusal_of_people(problem, [everybody]) or _of_network(shares_of(problem))
     return _of_copies(problem, found) or _of_network(shares_of(problem))
 
 
-def _is_bounded(subject: Subject) -> bool:
-    """Whether units of boxes are bounded as they are: of sums of trees and rules, whose scores fit."""
-    if not has_states(subject.model) or not adds_trees(subject):
-        return False
-    try:
-        sums_of(single_events(replace(subject, model=replace(subject.model, favourable=0, beside=frozenset())))[0])
-    except LargeError:
-        return False
-    return True
+def _of_redrawn(problem: Problem) -> Refusal | None:
+    """Why nobody is drawn again whose boxes are weighed."""
+    network, model = problem.population, problem.model
+    if not isinstance(network, Network):
+        return Refusal(why="it weighs individuals, and not the rows of a table", other=True)
+    everybody = Subject(network=network, model=without_idle(model), condition=problem.domain.where, keys=())
+    bounded = is_bounded(everybody)
+    if not bounded and not only_decides(model) and (copied := _of_copies(problem, [])) is not None:
+        return copied
+    cases = redrawn_of(problem)
+    if isinstance(cases, Refusal):
+        return cases
+    people = [subject for case in cases for subject in case.subjects]
+    return (None if bounded or not only_decides(model) else refusal_of_people(problem, people)) or _of_network(cases)
 
 
 def _of_copies(problem: Problem, found: list[Together]) -> Refusal | None:
@@ -103,7 +106,7 @@ def _of_copies(problem: Problem, found: list[Together]) -> Refusal | None:
     return None
 
 
-def _of_network(cases: list[_Case]) -> Refusal | None:
+def _of_network(cases: list[Case]) -> Refusal | None:
     """Why masses of boxes are not known."""
     for subject in (subject for case in cases for subject in case.subjects):
         columns = looked_at(subject)
@@ -111,88 +114,16 @@ def _of_network(cases: list[_Case]) -> Refusal | None:
             if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
                 name = f"`{subject.network.columns[factor.column].name}` has a normal distribution"
                 return Refusal(why=f"{name}, whose probabilities are irrational: write pieces `uniform(low, high)`")
-        if (tangled := _tangled(subject)) is not None:
-            return Refusal(why=str(tangled))
+        if (large := tangled(subject)) is not None:
+            return Refusal(why=str(large))
     return None
-
-
-def _tangled(subject: Subject) -> TangledError | None:
-    """What is wrong with weighing boxes of a subject, if it takes too large tables."""
-    try:
-        width = width_of(distribution_of(subject.network, looked_at(subject)), subject.keys)
-    except TangledError as error:
-        return error
-    return TangledError(width) if width > _WIDTH else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """Individuals of alike units: the events, of which at most one happens, in which they are treated fairly.
-
-    An event is that the model of a subject is favourable, or where there are ``groups`` that each is decided alike. Of
-    those who are not compared the events say nothing.
-    """
-
-    compared: bool
-    subjects: tuple[Subject, ...]
-    groups: tuple[tuple[Assignment, ...], ...] = ()
-
-
-def shares_of(problem: Problem, alike: Network | None = None) -> list[_Case]:
-    """All individuals that are asked about, by whom they are compared with, of a problem that is not refused.
-
-    Under ``alike``, by which all people are as frequent as each other, units are counted: each has as many over it.
-    """
-    question, network = problem.question, alike or problem.population
-    assert isinstance(question, PairUnder | Individually), "checked by the offer"
-    assert isinstance(network, Network), "checked by the offer"
-    found = together(problem, question.pair, _ASSIGNMENTS)
-    assert not isinstance(found, str), "checked by the offer"
-    # Which outcome is favourable is no matter: it is only said because events of single models are of one.
-    model = without_idle(replace(problem.model, favourable=0, beside=frozenset()))
-    cases = []
-    for each in found:
-        condition = conjoin(each.condition, question.given) if alike is None else each.units
-        subject = Subject(network=network, model=model, condition=condition, keys=())
-        if not each.groups:
-            cases.append(_Case(False, (_of_some_column(replace(subject, model=_constant(model))),)))
-        elif only_decides(model) or _is_bounded(subject):
-            cases.append(_Case(True, (_of_some_column(subject),), each.groups))
-        else:
-            fairly = Fairly.of(model, each.groups[0])
-            both = (fairly.all_granted, fairly.none_granted)
-            copies = tuple(_of_some_column(replace(subject, model=copy)) for copy in both)
-            if any(map(_tangled, copies)):  # what differs ties the columns together that depend on it: take it apart
-                copies = tuple(replace(copy, keys=question.pair.differ) for copy in copies)
-            cases.append(_Case(True, copies))
-    return cases
-
-
-def _constant(model: Model) -> Model:
-    """A model that reads nothing: of those who are not compared it is only asked how many there are."""
-    nothing = Layer(
-        weight=ExactArray.from_fractions([[Fraction(0)]]),
-        bias=ExactArray.from_fractions([Fraction(1)]),
-        slope=ExactArray.from_fractions([Fraction(1)]),
-    )
-    rule = ByThreshold(relation=Relation.GT, low=Fraction(0), high=Fraction(0), granted=0, otherwise=1)
-    made = Model(name=model.name, outcomes=("yes", "no"), inputs=(IndicatorInput(FALSE),), layers=(nothing,), rule=rule)
-    return replace(made, favourable=0)
-
-
-def _of_some_column(subject: Subject) -> Subject:
-    """The subject, whose boxes are ranges of columns: where nothing is read they are of the first one all the same."""
-    if subject.read:
-        return subject
-    either = Member(variable=Variable(0), values=frozenset())
-    return replace(subject, condition=conjoin(subject.condition, Or((either, Not(either)))))
 
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
     """A case with the boxes of its events."""
 
-    case: _Case
+    case: Case
     covers: tuple[Narrowing, ...]
 
 
@@ -206,7 +137,9 @@ class Share(Stepwise):
         self.task, self._problem = (problem, alike), problem
         #: What there was when boxes were lent out.
         self._lent: State = {}
-        cases = shares_of(problem, alike)
+        self._again = problem.quantity is Quantity.REDRAW_DISAGREEMENT and alike is None
+        cases = redrawn_of(problem) if self._again else shares_of(problem, alike)
+        assert not isinstance(cases, Refusal), "checked by the offer"
         self._cases = [_Weighed(case, tuple(Narrowing(each, case.groups) for each in case.subjects)) for case in cases]
         #: Seconds of cutting so far.
         self.spent = 0.0
@@ -320,13 +253,34 @@ class Share(Stepwise):
             undecided += max(Fraction(0), whole.high - least - surely)
         return Known(fair=fair, unfair=unfair, undecided=undecided, vacuous=vacuous)
 
-    def verdict(self, reason: Reason | None, domain: Share | None) -> Shares | Vacuous | Unknown:
-        """What is known by now, with the share of the domain beside it."""
-        boxes = sum(cover.boxes for cover in self.covers)
+    def _apart(self) -> Value | Vacuous:
+        """How probable it is that whoever is drawn and whoever is drawn again are decided apart."""
+        evidence, (drawn, *cases) = self._evidence, self._cases
+        ((whole),) = (_summed(each.joint().total) for each in drawn.covers)
+        if not whole.high:
+            return Vacuous(evidence=evidence)
+        least = most = Fraction(0)
+        for case in cases:
+            joints = [cover.joint() for cover in case.covers]
+            totals, alike = ([_summed(getattr(each, of)) for each in joints] for of in ("total", "favourable"))
+            least += max(Fraction(0), max(each.low for each in totals) - sum(each.high for each in alike))
+            most += max(Fraction(0), min(each.high for each in totals) - sum(each.low for each in alike))
+        high = min(Fraction(1), most / whole.low) if whole.low else Fraction(1)
+        return Value(low=least / whole.high, high=high, evidence=evidence)
+
+    @property
+    def _evidence(self) -> Evidence:
         people = sum(cover.individuals for cover in self.covers)
         alone = f", and of {people:,} combinations of values one by one" if people else ""
-        evidence = Evidence(backend="rates", method=f"probability bounds of {boxes:,} boxes{alone}")
-        known = self.known()
+        return Evidence(backend="rates", method=f"probability bounds of {self.nodes:,} boxes{alone}")
+
+    def verdict(self, reason: Reason | None, domain: Share | None) -> Shares | Value | Vacuous | Unknown:
+        """What is known by now, with the share of the domain beside it."""
+        if self._again:
+            apart = self._apart()
+            open_ = isinstance(apart, Value) and apart.low < apart.high
+            return replace(apart, reason=reason) if isinstance(apart, Value) and open_ else apart
+        evidence, known = self._evidence, self.known()
         if not known.possible:
             return Vacuous(evidence=evidence)
         assert isinstance(self._problem.population, Network), "checked by the offer"
@@ -368,7 +322,8 @@ def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Ob
 
     The share of the domain beside it has a part of the time.
     """
-    share, domain = Share(problem), _of_domain(problem)
+    share = Share(problem)
+    domain = None if problem.quantity is Quantity.REDRAW_DISAGREEMENT else _of_domain(problem)
     alone, look = budget.jobs == 1 and budget.options[RatesOptions].scheduler is None, _FIRST_LOOK
     while not share.finished:
         if alone or share.spent < _PAUSE:
@@ -386,9 +341,8 @@ def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Ob
         verdict = share.verdict(Reason.TIMEOUT, domain)
         facts.so_far = verdict
         if facts.decided_by(verdict):
-            return replace(verdict, reason=Reason.INCOMPLETE) if isinstance(verdict, Shares) else verdict
-        if isinstance(verdict, Shares):
-            observer.progress("rates", None, f"{float(verdict.undecided):.4g} undecided")
+            return replace(verdict, reason=Reason.INCOMPLETE) if isinstance(verdict, Shares | Value) else verdict
+        observer.progress("rates", None, f"{share.undecided:.4g} undecided")
         if budget.exhausted:
             budget = yield verdict
     facts.so_far = share.verdict(Reason.INCOMPLETE, domain)
