@@ -1,5 +1,20 @@
-"""Exact shares for trees: in how much of the domain the leaves of the protected values decide differently."""
+"""Exact shares for trees: in how much of the domain the leaves of the protected values decide differently.
 
-from fairdsl.backends.leaf_boxes.procedure import LeafBoxes
+Classes are imported when they are asked for: what can be set is listed without them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairdsl.backends.leaf_boxes.procedure import LeafBoxes
 
 __all__ = ["LeafBoxes"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.procedure"), name)

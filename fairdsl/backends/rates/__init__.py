@@ -1,5 +1,20 @@
-"""Rates of groups by states: the model's residual, column by column, with the mass of every group carried along."""
+"""Rates of groups by states: the model's residual, column by column, with the mass of every group carried along.
 
-from fairdsl.backends.rates.procedure import Rates
+Classes are imported when they are asked for: what can be set is listed without them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairdsl.backends.rates.procedure import Rates
 
 __all__ = ["Rates"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.procedure"), name)
