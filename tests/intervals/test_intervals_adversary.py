@@ -108,9 +108,9 @@ def test_a_single_one_of_very_many_is_somebody(count: int) -> None:
     law = Law(np.zeros((2, 264)), entries.astype(np.int64), entries, np.arange(count + 1), *spans)
     mean = np.tile([*np.zeros(255), 1.0], count)
     measure_spans(shape, law, box, mean)
-    side, top, step, spread, _ = law_without(shape, law, box, mean, -1, 256)
+    side, top, step, spread, lowest = law_without(shape, law, box, mean, -1, 256)
     strip = (law.mass[side], top, step, 0.0, 1.0, False)
-    most = mass_touching(*strip, count - spread, count + spread, 1e300)
+    most = mass_touching(*strip, count - lowest - spread, count - lowest + spread, 1e300)
     assert Fraction(most) >= Fraction(1, 256**count)
     everybody = top * step
     least = mass_inside(*strip, everybody - step / 2, everybody + step / 2)
