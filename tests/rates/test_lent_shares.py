@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import pickle
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.arithmetic import Arithmetic, Kind
+from fairdsl.backends.rates.frontier import Frontier
+from fairdsl.backends.rates.judged import Known
+from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.shares import Share, refusal_of_share
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Shares
 from tests.drawing import examples
 from tests.rates.test_population_shares import shares
+
+
+def sound(share: Share, exact: Shares) -> None:
+    """Both shares are enclosed, and every box that was counted was counted as an addition that may round."""
+    known, states = share.known().parts(), share.state()["known"]
+    assert known.certified <= exact.certified <= known.certified + known.undecided
+    assert known.falsified <= exact.falsified <= known.falsified + known.undecided
+    counted: list[Known] = [each for each in states if each.kept is not None]
+    assert all(each.roundings >= sum(len(some.mass) for some in each.kept or ()) for each in counted)
 
 
 def lent(share: Share, parts: int, exact: Shares) -> Share:
@@ -26,27 +40,41 @@ def lent(share: Share, parts: int, exact: Shares) -> Share:
         for part in others:
             part.advance(1)
         share.join([pickle.loads(pickle.dumps(part.state())) for part in others])
-        known = share.known().parts()
-        assert known.certified <= exact.certified <= known.certified + known.undecided
-        assert known.falsified <= exact.falsified <= known.falsified + known.undecided
+        sound(share, exact)
     again: Share = kind.resume(task, share.state())
     return again
 
 
-@given(asks=shares(), parts=st.integers(1, 3), rounds=st.integers(1, 3))
+@given(
+    asks=shares(),
+    before=st.integers(0, 3),
+    parts=st.integers(1, 3),
+    rounds=st.integers(1, 3),
+    listed=st.sampled_from([1, 3, 1024]),
+    large=st.booleans(),
+)
 @settings(max_examples=examples(1))
-def test_what_was_lent_adds_up(asks: Problem, parts: int, rounds: int) -> None:
+def test_what_was_lent_adds_up(asks: Problem, before: int, parts: int, rounds: int, listed: int, large: bool) -> None:
+    """One box at a time; large numbers are weighed in float64 until all is decided."""
     if refusal_of_share(asks) is not None:
         return
     exact = Enumerate().answer(asks, Facts(), Budget.of(20), Silent())
     if not isinstance(exact, Shares):
         return
-    share = Share(asks)
-    for _ in range(rounds):
-        share = lent(share, parts, exact)
-    while not share.finished and share.advance(100):
-        pass
-    known = share.known().parts()
+    with pytest.MonkeyPatch.context() as patch:
+        take = Frontier.take
+        patch.setattr(Frontier, "take", lambda self, count: take(self, 1))
+        patch.setattr(Individuals, "_MOST", listed)
+        patch.setattr(Individuals, "_MOST_EXACT", listed)
+        if large:
+            patch.setattr(Arithmetic, "exact", classmethod(lambda cls, denominator: cls(Kind.LARGE, denominator)))
+        share = Share(asks)
+        share.advance(before)
+        for _ in range(rounds):
+            share = lent(share, parts, exact)
+        while not share.finished and share.advance(100):
+            sound(share, exact)
+        known = share.known().parts()
     assert (known.certified, known.falsified, known.undecided) == (exact.certified, exact.falsified, 0)
 
 
