@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from fairdsl.backends.contract import Silent
+import fairdsl
+from fairdsl.backends.contract import Budget, Silent
 from fairdsl.backends.intervals.refine import Bounds, Refinement
+from fairdsl.backends.rates import cover, shares
+from fairdsl.backends.refining import clock
 from fairdsl.backends.refining.clock import Checkpoints
-from fairdsl.backends.refining.cluster import Cluster, refine_on_cluster
+from fairdsl.backends.refining.cluster import Cluster, _Run, refine_on_cluster
+from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, Meter, metered
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.verdict import Shares
 from tests.intervals.bisection import SlowBisection, plane
+from tests.lent_shares import SPEC
 
 distributed = pytest.importorskip("distributed")
 
@@ -88,6 +94,43 @@ def test_the_deadline_ends_it(address: str) -> None:
     assert ending is Ending.DEADLINE
     assert time.monotonic() - began < 12
     assert refinement.nodes > 1000
+
+
+def one_batch(seconds: float, stop: Callable[[], bool]) -> Callable[[], bool]:
+    """To stop after a batch, however fast it goes."""
+    looks = iter([False])
+    return lambda: stop() or next(looks, True)
+
+
+@pytest.mark.parametrize(
+    ("engine", "asked"),
+    [pytest.param("leaf_boxes", "of_everybody", marks=pytest.mark.slow), ("rates", "of_people")],
+)
+def test_shares_of_trees_and_of_people(address: str, engine: str, asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lent out after the first few boxes, they come back as what counting everybody comes to."""
+    nodes, take = list[int](), _Run._take
+    monkeypatch.setattr(clock, "_LEAVES", 1)
+    monkeypatch.setattr(clock, "_or_after", one_batch)
+    monkeypatch.setattr(cover, "_BATCH", 64)
+    monkeypatch.setattr(shares, "_PAUSE", 0.0)
+    monkeypatch.setattr(_Run, "_take", lambda run, part, found: (nodes.append(found.nodes), take(run, part, found)))
+    verdicts = [
+        fairdsl.check(SPEC, properties=[asked], backend=each, options=options).properties[0].demands[0].verdict
+        for each, options in ((engine, {engine: {"scheduler": address}}), ("enumerate", None))
+    ]
+    found, counted = verdicts
+    assert sum(nodes) > 0
+    assert isinstance(found, Shares)
+    assert isinstance(counted, Shares)
+    assert (found.certified, found.falsified, found.undecided) == (counted.certified, counted.falsified, 0)
+
+
+def test_effort_is_spent_here() -> None:
+    """Nobody is asked for a cluster where work is counted, for what is done there is not."""
+    refinement = SlowBisection.start(plane((4, 3), (3, -2), -7))
+    with metered(Meter(10**9)):
+        ending = refine_within(refinement, Budget.of(1000), Silent(), scheduler="nonsense://x")
+    assert ending is Ending.FINISHED
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])

@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 
 import fairdsl
+from fairdsl.backends.leaf_boxes import refinement
 from fairdsl.clock import UNITS, Deadline, Meter, Work, look, metered, now, spend, until
 from fairdsl.report.ran import EndedBy, Ran
 from fairdsl.report.text import render
+from fairdsl.verdict import Shares
+from tests import lent_shares
 
 ROOT = Path(__file__).parents[2]
 SPEC = """fair 1
@@ -56,6 +59,24 @@ def test_reports_are_alike_whatever_the_number_of_processes(effort: int) -> None
     assert (ran(effort, jobs=2)[0], run.ended_by, run.effort) == (first, EndedBy.EFFORT, effort)
     assert f'"ended_by": "effort",\n    "spent": {run.spent}' in first
     assert "more `--effort` may decide it" in render(fairdsl.check(SPEC, effort=effort), width=200)
+
+
+@pytest.mark.parametrize(("backend", "asked"), [("leaf_boxes", "of_everybody"), ("rates", "of_people")])
+def test_shares_that_may_be_shared_out_take_one_process(
+    backend: str, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refinement, "_CUTS", 64)
+    left = []
+    for effort in (100, 10**4, 10**6):
+        first, second = (
+            fairdsl.check(lent_shares.SPEC, properties=[asked], backend=backend, effort=effort, jobs=jobs)
+            for jobs in (1, 2)
+        )
+        assert said(first.to_json()) == said(second.to_json())
+        verdict = first.properties[0].demands[0].verdict
+        assert isinstance(verdict, Shares)
+        left.append(verdict.undecided)
+    assert left[0] > left[-1] == 0
 
 
 def test_a_run_with_time_says_what_was_spent() -> None:

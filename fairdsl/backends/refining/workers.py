@@ -16,7 +16,7 @@ from fairdsl.backends.refining.clock import OVERHEAD, Checkpoints, Clock, advanc
 from fairdsl.backends.refining.pool import Share, WorkerPool, worker_pool
 from fairdsl.backends.refining.refinement import Refining
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import Deadline, spend
+from fairdsl.clock import Deadline, meter_in_force, spend
 
 __all__ = ["MEMORY", "refine_in_parallel", "refine_within"]
 
@@ -149,12 +149,12 @@ def refine_within(
 ) -> Ending:
     """Refine until the budget ends, the user interrupts, or nothing is left; what was certified stays.
 
-    On the cluster of ``scheduler`` where one is given; with ``alone`` in this process only. Where not even one node is
-    sure to be bounded in time nothing is begun.
+    On the cluster of ``scheduler`` where one is given; with ``alone``, or where effort is given, in this process only.
+    Where not even one node is sure to be bounded in time nothing is begun.
     """
     if budget.deadline.later(-refinement.seconds_a_node).passed:
         return Ending.DEADLINE
-    if scheduler is not None and not alone:
+    if scheduler is not None and not alone and meter_in_force() is None:
         from fairdsl.backends.refining.cluster import refine_on_cluster
 
         return refine_on_cluster(
