@@ -15,6 +15,7 @@ from fairdsl.cli.guard import Guarded
 from fairdsl.cli.memory import prepare_memory
 from fairdsl.cli.streams import prepare
 from fairdsl.clock import command_began, limited_memory, listening, process_began
+from fairdsl.diagnostics.suggest import nearest
 from fairdsl.diagnostics.surface import on_a_command_line
 from fairdsl.source.reading import LARGEST, reading
 from fairdsl.source.spreadsheets import writing
@@ -55,6 +56,17 @@ class _Commands(Folded, Guarded):
         command = import_module(f"fairdsl.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = f"check {args[0]}" if args[0].endswith(".fair") else nearest(args[0], COMMANDS)
+            if near is not None:
+                error.message += f" Did you mean `fairdsl {near}`?"
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, names in SECTIONS.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic
@@ -17,11 +19,15 @@ def no_such_column(name: str, headers: Sequence[str], unusable: str | None, inst
     ``instead`` are the columns that look protected, where that is sought.
     """
     near = nearest(name, headers)
+    several = [each for each in re.split(r"[\s,;]+", name) if each]
+    apart = said(f"--protected {','.join(several)}", f"protected={json.dumps(several)}")
     there = f"the column `{name}` cannot be used", (unusable or "",), "mend the column, or name another one"
     missing = (
         f"the table has no column `{name}`",
         (f"its columns are: {', '.join(headers)}",),
-        f"did you mean `{near}`?"
+        f"these are several columns: write `{apart}`"
+        if instead and len(several) > 1 and set(several) <= set(headers)
+        else f"did you mean `{near}`?"
         if near
         else f"these look protected: {', '.join(f'`{each}`' for each in instead)}"
         if instead

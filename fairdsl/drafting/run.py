@@ -208,9 +208,11 @@ def _protected(columns: Sequence[Column], wanted: Sequence[str], label: Column |
     """Those that were named, or else those that look it."""
     look = proposed([c for c in known_columns(columns) if c is not label])
     if wanted:
-        return [
-            (named_column(name, columns, [c.header for c, _ in look]), "named when this was drafted") for name in wanted
-        ]
+        named = [named_column(name, columns, [c.header for c, _ in look]) for name in dict.fromkeys(wanted)]
+        if label is not None and any(column.header == label.header for column in named):
+            headers = [column.header for column in columns]
+            raise DiagnosticError(errors.no_such_column(label.header, headers, "it is named as label and as protected"))
+        return [(column, "named when this was drafted") for column in named]
     return [(column, f"proposed: {why}") for column, why in look]
 
 

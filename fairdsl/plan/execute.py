@@ -200,7 +200,11 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
 
 def _noted(verdict: _Answered, *notes: str) -> _Answered:
     evidence = verdict.evidence
-    return replace(verdict, evidence=replace(evidence, notes=(*evidence.notes, *notes))) if notes else verdict
+    return (
+        replace(verdict, evidence=replace(evidence, notes=tuple(dict.fromkeys((*evidence.notes, *notes)))))
+        if notes
+        else verdict
+    )
 
 
 def _unproved(verdict: Verdict, unproved: Unproved) -> Verdict:

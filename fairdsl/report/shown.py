@@ -18,8 +18,11 @@ class Shown:
     __slots__ = ()
 
     def __str__(self) -> str:
-        """What ``fairdsl check`` prints."""
-        return self.rendered()
+        """What ``fairdsl check`` prints: its warnings, and the verdicts."""
+        from fairdsl.diagnostics.text import render
+
+        warnings = render(cast("Report", self).diagnostics, closing=False)
+        return "\n".join(filter(None, (warnings, self.rendered())))
 
     def __repr__(self) -> str:
         """One line: of which spec, and what the properties come to."""

@@ -8,6 +8,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from fairdsl.diagnostics.model import Diagnostic, Edit, Label
+from fairdsl.diagnostics.surface import said
 from fairdsl.source import Span
 
 __all__ = [
@@ -117,12 +118,17 @@ def clause_wording(place: Span, word: str, body: str, meant: str | None, known: 
 
 def unknown_declaration(place: Span, word: str, meant: str | None, known: Sequence[str]) -> Diagnostic:
     """E0105: a word outside all blocks that begins no declaration."""
+    if place.file.path.casefold().endswith((".csv", ".tsv")):
+        init = said(f"fairdsl init {place.file.path}", f'fairdsl.init("{place.file.path}")')
+        meant, instead = None, f"this looks like a table: `{init}` writes a spec for it"
+    else:
+        instead = f"a spec is made of {_listed(known)}"
     return Diagnostic(
         code="E0105",
         title=f"`{word}` begins no declaration",
         primary=Label(place, f"did you mean `{meant}`?" if meant else "not known here"),
         why="a declaration that nobody understands would be skipped, and the audit would check something else",
-        help=f"write `{meant}`" if meant else f"a spec is made of {_listed(known)}",
+        help=f"write `{meant}`" if meant else instead,
         fix=Edit(place, meant) if meant else None,
     )
 

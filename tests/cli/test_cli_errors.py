@@ -70,5 +70,20 @@ def test_an_unknown_command() -> None:
     assert "No such command 'certify'" in result.stderr
 
 
+@pytest.mark.parametrize(("word", "meant"), [("chek", "check"), ("credit.fair", "check credit.fair")])
+def test_a_mistyped_command(word: str, meant: str) -> None:
+    result = CliRunner().invoke(cli, [word])
+    assert result.exit_code == 2
+    assert f"Did you mean `fairdsl {meant}`?" in result.stderr
+
+
+def test_a_table_in_the_place_of_a_spec(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("income,sex\n1,female\n")
+    result = CliRunner().invoke(cli, ["check", str(table)], env={"COLUMNS": "500"})
+    assert result.exit_code == 2
+    assert "fairdsl init" in result.stderr
+
+
 def test_the_version() -> None:
     assert CliRunner().invoke(cli, ["--version"]).stdout == f"fairdsl {fairdsl.__version__}\n"

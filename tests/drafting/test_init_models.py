@@ -179,6 +179,24 @@ def test_a_column_that_is_not_there_brings_those_that_look_protected(tmp_path: P
         fairdsl.audit_table(path, protected="sex", prediction="repaid")
 
 
+def test_columns_in_one_text_are_told_apart(tmp_path: Path) -> None:
+    path = written(tmp_path, people())
+    with pytest.raises(fairdsl.SpecError, match="several columns: write `protected="):
+        fairdsl.init(path, protected="Geschlecht age")
+
+
+def test_a_column_named_twice_is_protected_once(tmp_path: Path) -> None:
+    path = written(tmp_path, people())
+    drafted = fairdsl.init(path, protected=["age", "age"])
+    assert drafted.protected == ("age",)
+
+
+def test_the_label_is_not_protected(tmp_path: Path) -> None:
+    path = written(tmp_path, people())
+    with pytest.raises(fairdsl.SpecError, match="as label and as protected"):
+        fairdsl.init(path, label="repaid", protected=["repaid"])
+
+
 def test_decimal_commas_are_said_and_never_a_category(tmp_path: Path) -> None:
     rows = [f"{row % 60},5;{'fm'[row % 2]};{'3,1' if row % 5 else '4'};{row % 3 % 2}" for row in range(200)]
     (tmp_path / "t.csv").write_text("\n".join(["age;sex;grade;ok", *rows]) + "\n", encoding="utf-8")
