@@ -32,6 +32,7 @@ __all__ = [
     "Block",
     "Comparison",
     "Dense",
+    "Ends",
     "Indicators",
     "KernelTerms",
     "Pick",
@@ -76,6 +77,7 @@ class Dense:
 
 Part = Pick | Dense
 Unit = tuple[int, int]  # a unit by its block and its place there
+Ends = tuple[Fraction | None, Fraction | None]  # the least and the greatest number, None where there is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,6 +216,7 @@ class Basis:
     whole: list[Whole] = field(default_factory=list)
     absent: Absent | None = None
     few: dict[Unit, tuple[Fraction, ...]] = field(default_factory=dict)  # the values of inputs that have few
+    ends: dict[Unit, Ends] = field(default_factory=dict)  # between which numbers inputs lie
     tables: dict[Unit, Affine] = field(default_factory=dict)  # an indicator for each of them, where they are used
 
     def input(self, shape: tuple[int, ...]) -> Affine:

@@ -17,7 +17,8 @@ from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.models import errors
 from fairdsl.models.absent import check_read, given_forms, may_lack
-from fairdsl.models.bind import bind, check_whole, feeds_of, feeds_width, few_values, texts_of
+from fairdsl.models.basis import Ends
+from fairdsl.models.bind import bind, check_whole, ends_of, feeds_of, feeds_width, few_values, texts_of
 from fairdsl.models.binding import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
 from fairdsl.models.classes import ordered
@@ -158,13 +159,21 @@ def _open(
         except DiagnosticError:
             return {}  # reported once the file is read, together with what else does not fit
 
+    def ends(given: GraphInputs) -> Sequence[Ends]:
+        try:
+            return ends_of(bind(declaration, domain, given, source.span), domain)
+        except DiagnosticError:
+            return ()
+
     wanted = source.format or library_of(path) or _BY_EXTENSION.get(Path(path).suffix.lower())
     match wanted:
         case "onnx":
             from fairdsl.models.onnx_import import import_onnx
 
             width = feeds_width(declaration, domain)
-            graph = import_onnx(path, source.span, assumed_width=width, texts=texts, missing=missing, few=few)
+            graph = import_onnx(
+                path, source.span, assumed_width=width, texts=texts, missing=missing, few=few, ends=ends
+            )
         case "keras":
             from fairdsl.models.keras_files import read_keras
 
