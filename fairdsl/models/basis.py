@@ -23,7 +23,7 @@ from fairdsl.ir.opaque import Kernel
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
 from fairdsl.models.exact import Array
-from fairdsl.models.marks import Absent
+from fairdsl.models.marks import Absent, Ends
 
 __all__ = [
     "TREE_RELATIONS",
@@ -32,7 +32,6 @@ __all__ = [
     "Block",
     "Comparison",
     "Dense",
-    "Ends",
     "Indicators",
     "KernelTerms",
     "Pick",
@@ -77,7 +76,6 @@ class Dense:
 
 Part = Pick | Dense
 Unit = tuple[int, int]  # a unit by its block and its place there
-Ends = tuple[Fraction | None, Fraction | None]  # the least and the greatest number, None where there is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,9 +224,8 @@ class Basis:
     def indicate(self, indicators: Indicators) -> Affine:
         """Add indicators; the result is their vector. ValueError where a feature depends on units that bend."""
         self._check_early(indicators.features)
-        return self._append(
-            Block(indicators.width, None, exact.zeros((0,)), indicators=indicators), (indicators.width,)
-        )
+        width = indicators.width
+        return self._append(Block(width, None, exact.zeros((0,)), indicators=indicators), (width,))
 
     def plant(self, trees: Trees) -> Affine:
         """Add the leaves of trees; the result is their vector. ValueError where a feature depends on such units."""

@@ -16,10 +16,11 @@ from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Feed
 from fairdsl.models import errors
 from fairdsl.models.absent import codes_of_missing
-from fairdsl.models.basis import Ends, Whole
+from fairdsl.models.basis import Whole
 from fairdsl.models.early import early_forms
 from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
 from fairdsl.models.indicate import form_of, values_of
+from fairdsl.models.marks import Ends
 from fairdsl.source import Span
 
 __all__ = ["bind", "bound_by", "check_whole", "ends_of", "extent", "feeds_of", "feeds_width", "few_values", "texts_of"]

@@ -17,7 +17,6 @@ from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.models import errors
 from fairdsl.models.absent import check_read, given_forms, may_lack
-from fairdsl.models.basis import Ends
 from fairdsl.models.bind import bind, check_whole, ends_of, feeds_of, feeds_width, few_values, texts_of
 from fairdsl.models.binding import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
@@ -30,6 +29,7 @@ from fairdsl.models.graph import GraphInputs, ImportedGraph, Texts
 from fairdsl.models.indicate import EntangledError, one_hot_groups
 from fairdsl.models.kernels import MixedError, kernel_machine, terms_of
 from fairdsl.models.linear_json import affine_graph, read_linear
+from fairdsl.models.marks import Ends
 from fairdsl.models.pinned import check_pinned
 from fairdsl.models.probabilities import logits_of
 from fairdsl.models.rules import rules_model

@@ -12,7 +12,8 @@ import numpy as np
 
 from fairdsl.ir.model import Curve
 from fairdsl.models import exact
-from fairdsl.models.basis import Affine, Basis, Ends, Unit
+from fairdsl.models.basis import Affine, Basis, Unit
+from fairdsl.models.marks import Ends
 from fairdsl.models.onnx_import.arithmetic import plus, times
 from fairdsl.models.onnx_import.chosen import slopes
 from fairdsl.models.onnx_import.values import NodeCall, UnreadableError

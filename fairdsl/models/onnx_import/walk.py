@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
 from fairdsl.models.absent import marked
-from fairdsl.models.basis import Affine, Basis, Ends, TooLargeError
+from fairdsl.models.basis import Affine, Basis, TooLargeError
 from fairdsl.models.graph import GraphInput, GraphInputs, GraphOutput, ImportedGraph, OutputKind, Texts
+from fairdsl.models.marks import Ends
 from fairdsl.models.onnx_import import (
     activations,
     arithmetic,
