@@ -25,6 +25,7 @@ FUNCTIONS = {
     Curve.GELU: lambda z: z * (1 + erf(z)) / 2,
     Curve.GELU_TANH: lambda z: z * (1 + tanh(0.7978845608028654 * (z + 0.044715 * z**3))) / 2,
     Curve.HARD_SWISH: lambda z: z * min(max(z + 3, 0), 6) / 6,
+    Curve.LOG1P: lambda z: log1p(max(z, 0.0)),
 }
 
 

@@ -198,6 +198,8 @@ def bent(curve: Curve, slope: Fraction, z: Fraction) -> Fraction:
             return rounded(z / (1 + exponential(-inner)), 500)
         case Curve.HARD_SWISH:
             return z * min(max(z + 3, Fraction(0)), Fraction(6)) / 6
+        case Curve.LOG1P:
+            return rounded(logarithm(1 + max(z, Fraction(0))), 500)
 
 
 def scores(model: Model, point: Point) -> list[Fraction]:

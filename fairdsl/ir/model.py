@@ -64,6 +64,7 @@ class Curve(IntEnum):
     GELU = 7  # z (1 + erf(z)) / 2: the usual one at z / sqrt(2)
     GELU_TANH = 8  # z / (1 + exp(-2 a (z + b z^3))), a = 0.7978845608028654 and b = 0.044715 as float64
     HARD_SWISH = 9  # z clip(z + 3, 0, 6) / 6
+    LOG1P = 10  # ln(1 + max(z, 0))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from fairdsl.ir.opaque import Kernel
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
 from fairdsl.models.exact import Array
-from fairdsl.models.marks import Absent
+from fairdsl.models.marks import Absent, Ends
 
 __all__ = [
     "TREE_RELATIONS",
@@ -214,6 +214,7 @@ class Basis:
     whole: list[Whole] = field(default_factory=list)
     absent: Absent | None = None
     few: dict[Unit, tuple[Fraction, ...]] = field(default_factory=dict)  # the values of inputs that have few
+    ends: dict[Unit, Ends] = field(default_factory=dict)  # between which numbers inputs lie
     tables: dict[Unit, Affine] = field(default_factory=dict)  # an indicator for each of them, where they are used
 
     def input(self, shape: tuple[int, ...]) -> Affine:
@@ -223,9 +224,8 @@ class Basis:
     def indicate(self, indicators: Indicators) -> Affine:
         """Add indicators; the result is their vector. ValueError where a feature depends on units that bend."""
         self._check_early(indicators.features)
-        return self._append(
-            Block(indicators.width, None, exact.zeros((0,)), indicators=indicators), (indicators.width,)
-        )
+        width = indicators.width
+        return self._append(Block(width, None, exact.zeros((0,)), indicators=indicators), (width,))
 
     def plant(self, trees: Trees) -> Affine:
         """Add the leaves of trees; the result is their vector. ValueError where a feature depends on such units."""

@@ -20,9 +20,10 @@ from fairdsl.models.basis import Whole
 from fairdsl.models.early import early_forms
 from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
 from fairdsl.models.indicate import form_of, values_of
+from fairdsl.models.marks import Ends
 from fairdsl.source import Span
 
-__all__ = ["bind", "bound_by", "check_whole", "feeds_of", "feeds_width", "few_values", "texts_of"]
+__all__ = ["bind", "bound_by", "check_whole", "ends_of", "extent", "feeds_of", "feeds_width", "few_values", "texts_of"]
 
 #: Integers of a file have 32 bits or more.
 _LARGEST_INTEGER = 2**31 - 1
@@ -252,18 +253,34 @@ def _fits(item: GraphInput, form: Form, domain: Domain) -> bool:
     whole = all(number.denominator == 1 for number in (form.constant, *(factor for _, factor in form.terms)))
     if not whole or any(isinstance(kind, Real) for kind in kinds):
         return False
-    least, most = _extent(form, domain)
+    least, most = extent(form, domain)
     limits = np.iinfo(item.dtype)
-    return limits.min <= least and most <= limits.max
+    return least is not None and most is not None and limits.min <= least and most <= limits.max
 
 
-def _extent(form: Form, domain: Domain) -> tuple[Fraction, Fraction]:
-    """The least and the greatest value that a form of integers, categories and indicators can have."""
-    least = most = form.constant
+def extent(form: Form, domain: Domain) -> Ends:
+    """The least and the greatest value of a form, None where there is none."""
+    least: Fraction | None = form.constant
+    most: Fraction | None = form.constant
     for item, factor in form.terms:
-        ends: tuple[Fraction | None, ...] = (Fraction(0), Fraction(1))
+        ends: Ends = (Fraction(0), Fraction(1))
         if isinstance(item, AttributeInput):
             ends = domain.attributes[item.attribute].bounds
-        products = [factor * end for end in ends if end is not None]
-        least, most = least + min(products), most + max(products)
+        low, high = ends if factor > 0 else (ends[1], ends[0])
+        least = None if least is None or low is None else least + factor * low
+        most = None if most is None or high is None else most + factor * high
     return least, most
+
+
+def ends_of(forms: Sequence[Form], domain: Domain) -> list[Ends]:
+    """Between which numbers each form lies; a number that somebody lacks is 0 until it is filled in."""
+    found = []
+    for form, code in zip(forms, codes_of_missing(forms, domain), strict=True):
+        if code is None:
+            found.append(extent(form, domain))
+            continue
+        ((item, _),) = form.terms
+        assert isinstance(item, AttributeInput)
+        low, high = domain.attributes[item.attribute].known.bounds
+        found.append((low and min(low, Fraction(0)), high and max(high, Fraction(0))))
+    return found

@@ -12,7 +12,7 @@ from fairdsl.ir.expr import Member
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.outcome_reading import outcome_readings
-from fairdsl.models.bind import bound_by
+from fairdsl.models.bind import bound_by, extent
 from fairdsl.models.graph import ImportedGraph
 
 __all__ = ["binding_of"]
@@ -74,8 +74,7 @@ def _values(form: Form, domain: Domain, *, as_text: bool) -> str:
     if len(items) == 1 and form.terms[0][1] == 1 and not form.constant:
         item = items[0]
         return "0 or 1" if isinstance(item, IndicatorInput) else _own(domain.attributes[item.attribute], as_text)
-    low, high = _extent(form, domain)
-    return _range(low, high)
+    return _range(*extent(form, domain))
 
 
 def _own(attribute: Attribute, as_text: bool) -> str:
@@ -105,20 +104,6 @@ def _range(low: Fraction | None, high: Fraction | None) -> str:
 def _short(number: Fraction) -> str:
     exact = show_number(number)
     return exact if "/" not in exact else f"{float(number):.6g}"
-
-
-def _extent(form: Form, domain: Domain) -> tuple[Fraction | None, Fraction | None]:
-    """The least and the greatest value of a form, None where there is none."""
-    least: Fraction | None = form.constant
-    most: Fraction | None = form.constant
-    for item, factor in form.terms:
-        ends: tuple[Fraction | None, Fraction | None] = (Fraction(0), Fraction(1))
-        if isinstance(item, AttributeInput):
-            ends = domain.attributes[item.attribute].bounds
-        low, high = ends if factor > 0 else (ends[1], ends[0])
-        least = None if least is None or low is None else least + factor * low
-        most = None if most is None or high is None else most + factor * high
-    return least, most
 
 
 def _codes(form: Form, domain: Domain) -> tuple[tuple[str, int], ...]:

@@ -17,7 +17,7 @@ from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.models import errors
 from fairdsl.models.absent import check_read, given_forms, may_lack
-from fairdsl.models.bind import bind, check_whole, feeds_of, feeds_width, few_values, texts_of
+from fairdsl.models.bind import bind, check_whole, ends_of, feeds_of, feeds_width, few_values, texts_of
 from fairdsl.models.binding import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
 from fairdsl.models.classes import ordered
@@ -29,6 +29,7 @@ from fairdsl.models.graph import GraphInputs, ImportedGraph, Texts
 from fairdsl.models.indicate import EntangledError, one_hot_groups
 from fairdsl.models.kernels import MixedError, kernel_machine, terms_of
 from fairdsl.models.linear_json import affine_graph, read_linear
+from fairdsl.models.marks import Ends
 from fairdsl.models.pinned import check_pinned
 from fairdsl.models.probabilities import logits_of
 from fairdsl.models.rules import rules_model
@@ -158,13 +159,21 @@ def _open(
         except DiagnosticError:
             return {}  # reported once the file is read, together with what else does not fit
 
+    def ends(given: GraphInputs) -> Sequence[Ends]:
+        try:
+            return ends_of(bind(declaration, domain, given, source.span), domain)
+        except DiagnosticError:
+            return ()
+
     wanted = source.format or library_of(path) or _BY_EXTENSION.get(Path(path).suffix.lower())
     match wanted:
         case "onnx":
             from fairdsl.models.onnx_import import import_onnx
 
             width = feeds_width(declaration, domain)
-            graph = import_onnx(path, source.span, assumed_width=width, texts=texts, missing=missing, few=few)
+            graph = import_onnx(
+                path, source.span, assumed_width=width, texts=texts, missing=missing, few=few, ends=ends
+            )
         case "keras":
             from fairdsl.models.keras_files import read_keras
 

@@ -34,7 +34,7 @@ def is_rectified(curve: Curve, numerator: int, denominator: int) -> bool:
     """Whether the curve is ``max(z, 0)`` at this ratio."""
     if curve is Curve.HARD_SWISH:
         return abs(numerator) >= 3 * denominator
-    return curve is Curve.ELU and numerator >= 0
+    return (curve is Curve.ELU and numerator >= 0) or (curve is Curve.LOG1P and numerator <= 0)
 
 
 def _tanh(numerator: int, denominator: int, bits: int) -> int:
@@ -126,6 +126,17 @@ def _hard_swish(numerator: int, denominator: int, bits: int) -> int:
     return (numerator * (numerator + 3 * denominator) << bits) // (6 * denominator * denominator)
 
 
+def _log1p(numerator: int, denominator: int, bits: int) -> int:
+    """Of a quotient, rounded to as many digits more as its logarithm may have before the point."""
+    if numerator <= 0:
+        return 0
+    total = numerator + denominator
+    work = bits + total.bit_length() - denominator.bit_length() + _GUARD
+    context = _context(work)
+    above, below = context.ln(context.divide(Decimal(total), Decimal(denominator))).as_integer_ratio()
+    return ((above << (bits + 1)) // below + 1) >> 1
+
+
 def _gated(numerator: int, denominator: int, bits: int, gate: Callable[[int], int]) -> int:
     """The ratio times a gate, of which as many digits more are taken as the ratio has."""
     digits = bits + (abs(numerator) // denominator).bit_length() + 3
@@ -179,4 +190,5 @@ _VALUES = {
     Curve.GELU: _gelu,
     Curve.GELU_TANH: _gelu_tanh,
     Curve.HARD_SWISH: _hard_swish,
+    Curve.LOG1P: _log1p,
 }

@@ -47,6 +47,7 @@ SLOPE = {
     Curve.GELU: Fraction(113, 100),  # 1.12890, at 1
     Curve.GELU_TANH: Fraction(113, 100),  # 1.12899, at 1.4185
     Curve.HARD_SWISH: Fraction(3, 2),  # at 3
+    Curve.LOG1P: Fraction(1),  # above 0
 }
 #: The same as floats, by the curve's number.
 STEEPNESS = np.array([float(SLOPE[curve]) for curve in Curve])
@@ -91,6 +92,8 @@ def bend(values: FloatArray, curve: Curve) -> FloatArray:
                 return _gated(values, _logistic(2 * TANH_FACTOR * (values + TANH_TERM * values**3)))
             case Curve.HARD_SWISH:
                 return np.asarray(values * (np.clip(values + 3.0, 0.0, 6.0) / 6.0))
+            case Curve.LOG1P:
+                return np.asarray(np.log1p(np.maximum(values, 0.0)))
 
 
 def derivative(values: FloatArray, curve: Curve) -> FloatArray:
@@ -121,6 +124,8 @@ def derivative(values: FloatArray, curve: Curve) -> FloatArray:
                 return share + near * share * (1 - share) * 2 * TANH_FACTOR * (1 + 3 * TANH_TERM * near**2)
             case Curve.HARD_SWISH:
                 return np.where(np.abs(values) < 3, (2 * values + 3) / 6, np.where(values > 0, 1.0, 0.0))
+            case Curve.LOG1P:
+                return np.where(values >= 0, 1 / (1 + np.maximum(values, 0.0)), 0.0)
 
 
 def _logistic(values: FloatArray) -> FloatArray:

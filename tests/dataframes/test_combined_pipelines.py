@@ -119,7 +119,7 @@ def kinds() -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any] | None, b
             plain, preprocessing.MinMaxScaler(), preprocessing.FunctionTransformer(np.expm1))), None, False),
         "logarithms to base ten": (lambda: of(logistic, make_pipeline(
             plain, preprocessing.FunctionTransformer(np.abs), preprocessing.MinMaxScaler((1, 9)),
-            preprocessing.FunctionTransformer(np.log10))), None, False),
+            preprocessing.FunctionTransformer(np.log10))), None, True),
     }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from fairdsl.ir.model import Curve
 from fairdsl.models.float32 import Rounded, analysed
 from fairdsl.models.float32.curves import EXP_RELATIVE, SIGMOID_ABSOLUTE, TANH_LEAST, TANH_RELATIVE
 from fairdsl.models.float32.depends import features_read
+from fairdsl.models.float32.reductions import LOG_ERROR
 from fairdsl.models.float32.smooth import SMOOTH_ERROR
 from fairdsl.models.float32.walk import HANDLERS
 from fairdsl.models.onnx_import.walk import HANDLERS as READ
@@ -115,6 +116,8 @@ def test_the_measured_errors_of_curves() -> None:
     inner = x[np.abs(x) < 80]
     off, exact = curve_error("Exp", np.exp, inner)
     assert (off <= 0.9 * EXP_RELATIVE * exact).all()
+    off, exact = curve_error("Log", np.log, x[x >= 2.0**-126])
+    assert (off <= 0.9 * LOG_ERROR * (1 + np.abs(exact))).all()
 
 
 def linear_classifier(rows: int, labels: int, transform: str, seed: int) -> onnx.ModelProto:

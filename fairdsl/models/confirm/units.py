@@ -268,6 +268,8 @@ def _bent(z: FloatArray, block: Block, reader: Reader) -> FloatArray:
                 return np.asarray(z * (1 + np.tanh(inner)) / 2, dtype=np.float64)
             case Curve.HARD_SWISH:
                 return np.asarray(z * np.minimum(np.maximum(z / 6 + 0.5, 0), 1), dtype=np.float64)
+            case Curve.LOG1P:
+                return np.asarray(np.log(1 + np.maximum(z, 0)), dtype=np.float64)
             case Curve.LEAKY:
                 return np.asarray(np.where(z > 0, z, z * reader.floats(block.slope)), dtype=np.float64)
 

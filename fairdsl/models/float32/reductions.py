@@ -17,12 +17,12 @@ from fairdsl.models.float32.curves import EXP_RELATIVE
 from fairdsl.models.float32.precision import OUTWARD, finite_error, gamma
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value
 
-__all__ = ["HANDLERS"]
+__all__ = ["HANDLERS", "LOG_ERROR"]
 
 Floats = NDArray[np.float64]
 
 #: What a logarithm is off by, absolutely and relative to its result.
-_LOG = 2.0**-20
+LOG_ERROR = 2.0**-20
 #: Of this share of a result numpy's functions are off, and sums in float64 of as many numbers as tensors have.
 _NEAR = 2.0**-40
 
@@ -76,9 +76,19 @@ def _exp(call: Call) -> list[Value]:
 
 def _log(call: Call) -> list[Value]:
     value = call.value(0)
-    if isinstance(value, Rounded):
-        raise NoBoundError("it takes the logarithm of a number of the individual")
-    return [np.log(value)]
+    if not isinstance(value, Rounded):
+        return [np.log(value)]
+    if value.dtype != "float32":
+        raise NoBoundError(f"its logarithm in {value.dtype} was not measured")
+    least, _ = value.reach
+    if not (least > 0).all():
+        raise NoBoundError("it takes the logarithm of a number that may be 0 or less")
+    low, high = (np.log(end) for end in value.ends)
+    size = np.maximum(np.abs(low), np.abs(high)) + 1
+    steep = value.error / least  # the slope is greatest at the least number
+    error = (steep + LOG_ERROR * (size + steep)) * OUTWARD
+    off = size * _NEAR
+    return [Rounded(low - off, high + off, np.where(np.isfinite(error), error, np.inf), value.dtype)]
 
 
 def _log_sum(call: Call) -> list[Value]:
@@ -95,7 +105,7 @@ def _log_sum(call: Call) -> list[Value]:
     size = np.maximum(np.abs(low), np.abs(high)) + 1
     worst = along(value.error, np.max)
     spread = along(value.magnitude + value.error, np.max) * value.precision.roundoff * 2
-    error = (worst + spread + gamma(count + 4, value.precision) + _LOG * size) * OUTWARD
+    error = (worst + spread + gamma(count + 4, value.precision) + LOG_ERROR * size) * OUTWARD
     off = size * _NEAR
     return [Rounded(low - off, high + off, np.where(np.isfinite(error), error, np.inf), value.dtype)]
 

@@ -14,6 +14,7 @@ from fairdsl.models.basis import Affine, Basis, dense
 from fairdsl.models.onnx_import import arithmetic
 from fairdsl.models.onnx_import.activations import softmax
 from fairdsl.models.onnx_import.arithmetic import negative
+from fairdsl.models.onnx_import.logarithms import logarithm
 from fairdsl.models.onnx_import.values import (
     Constant,
     Exponential,
@@ -43,9 +44,7 @@ def _exp(call: NodeCall) -> Value:
 
 def _log(call: NodeCall) -> Value:
     value = call.value(0)
-    if not isinstance(value, Constant):
-        raise UnreadableError("it takes the logarithm of a number of the individual")
-    return _of_constant(call, value, np.log)
+    return _of_constant(call, value, np.log) if isinstance(value, Constant) else logarithm(call, call.affine(0))
 
 
 def _of_constant(call: NodeCall, value: Constant, function: np.ufunc) -> Constant:

@@ -1,6 +1,6 @@
 """Functions of one number that has few values, as tables: powers, logarithms, and what files compute with them.
 
-A whole number of a domain has so many values that any function of it is a sum of indicators, one a value, times what
+A whole number of a domain has so few values that any function of it is a sum of indicators, one a value, times what
 the file's operators give there. That holds whatever the function is, so powers need no curve of their own; exporters
 write them with parts that are NaN, which an ``Imputer`` takes out again, and a table has NaN as any other number.
 """
@@ -110,11 +110,11 @@ def _going_on(function: Callable[..., FloatArray], plain: Handler) -> Handler:
 def _beginning(function: Callable[..., FloatArray], plain: Handler | None) -> Handler:
     def handler(call: NodeCall) -> Value:
         constant = all(isinstance(value, Constant) for value in call.inputs)
-        if constant and plain is not None:
+        found = None if constant and plain is not None else _computed(call, function)
+        if found is None and plain is not None:
             return plain(call)
-        found = _computed(call, function)
         if found is None:
-            reason = "it takes a power or logarithm of several numbers, or of one that has many values"
+            reason = "it takes a power of several numbers, or of one that has many values"
             raise UnreadableError(reason, _REMEDY)
         call.rounded.append(call.node.where)
         return found

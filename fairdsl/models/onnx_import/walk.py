@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -18,6 +16,7 @@ from fairdsl.models import errors
 from fairdsl.models.absent import marked
 from fairdsl.models.basis import Affine, Basis, TooLargeError
 from fairdsl.models.graph import GraphInput, GraphInputs, GraphOutput, ImportedGraph, OutputKind, Texts
+from fairdsl.models.marks import Ends
 from fairdsl.models.onnx_import import (
     activations,
     arithmetic,
@@ -113,17 +112,20 @@ def import_onnx(
     texts: Callable[[GraphInputs], Sequence[Texts]] | None = None,
     missing: Callable[[GraphInputs], Sequence[int]] | None = None,
     few: Callable[[GraphInputs], Mapping[int, tuple[Fraction, ...]]] | None = None,
+    ends: Callable[[GraphInputs], Sequence[Ends]] | None = None,
 ) -> ImportedGraph:
     """Read an ONNX file exactly; raises DiagnosticError.
 
     ``assumed_width`` is the width of an input that the file leaves open. A batch size fixed in the file
     is read as one individual. ``texts`` says what may fill the inputs that take text, for each input; without it such
     a file is refused. ``missing`` says which of the numbers somebody may lack, by their places; ``few`` which have few
-    values, and these.
+    values, and these; ``ends`` between which numbers each lies.
     """
     raw = read_file(path, span)
     try:
-        found = import_graph(path, raw, span, assumed_width=assumed_width, texts=texts, missing=missing, few=few)
+        found = import_graph(
+            path, raw, span, assumed_width=assumed_width, texts=texts, missing=missing, few=few, ends=ends
+        )
     except DiagnosticError as problem:
         if all(item.dtype != "float64" for item in raw.inputs):
             raise
@@ -141,6 +143,7 @@ def import_graph(
     texts: Callable[[GraphInputs], Sequence[Texts]] | None = None,
     missing: Callable[[GraphInputs], Sequence[int]] | None = None,
     few: Callable[[GraphInputs], Mapping[int, tuple[Fraction, ...]]] | None = None,
+    ends: Callable[[GraphInputs], Sequence[Ends]] | None = None,
 ) -> ImportedGraph:
     """Read the nodes of a graph exactly, wherever they come from: none that a runtime of ours would run."""
     nodes = _needed(raw)
@@ -163,11 +166,12 @@ def import_graph(
         tensors = [value for item in inputs if isinstance(value := values[item.name], Affine)]
         places = missing(GraphInputs(path=path, inputs=tuple(inputs)))
         values |= dict(zip((item.name for item in inputs), marked(basis, tensors, places), strict=True))
+    units = [(block, unit) for block, item in enumerate(inputs) for unit in range(item.width)]
     if few is not None:
-        ends = list(accumulate((item.width for item in inputs), initial=0))
-        for place, found in few(GraphInputs(path=path, inputs=tuple(inputs))).items():
-            block = bisect_right(ends, place) - 1
-            basis.few[block, place - ends[block]] = found
+        known = few(GraphInputs(path=path, inputs=tuple(inputs)))
+        basis.few |= {units[place]: found for place, found in known.items()}
+    if ends is not None:
+        basis.ends |= dict(zip(units, ends(GraphInputs(path=path, inputs=tuple(inputs))), strict=False))
     if texts is not None and any(item.dtype == TEXT for item in inputs):
         for taken, named in zip(inputs, texts(GraphInputs(path=path, inputs=tuple(inputs))), strict=True):
             codes = values[taken.name]

@@ -1,10 +1,10 @@
 """Curved units that are no sigmoids: what they compute, their derivative, and sound lines above and below them.
 
 All of them bend upwards on one interval and downwards outside of it: softplus and ELU everywhere upwards, erf up to 0,
-the gated ones between two points on either side of 0. A line of any slope k is moved until it is sound: on a
-piece that bends away the distance to the curve is least at its ends, on one that bends towards the line a tangent
-stands for the curve. So nothing rests on where tangents touch, which bisection finds well enough. Intercepts carry a
-margin for the library functions' rounding. The slope is that of the chord.
+the gated ones between two points on either side of 0, ln(1 + max(z, 0)) up to its corner at 0. A line of any slope k is
+moved until it is sound: on a piece that bends away the distance to the curve is least at its ends, on one that bends
+towards the line a tangent stands for the curve. So nothing rests on where tangents touch, which bisection finds well
+enough. Intercepts carry a margin for the library functions' rounding. The slope is that of the chord.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["slopes_between", "smooth", "sound_line"]
 
-_SOFTPLUS, _ELU, _ERF, _SILU, _GELU, _GELU_TANH, _HARD_SWISH = 3, 4, 5, 6, 7, 8, 9
+_SOFTPLUS, _ELU, _ERF, _SILU, _GELU, _GELU_TANH, _HARD_SWISH, _LOG1P = 3, 4, 5, 6, 7, 8, 9, 10
 _MARGIN = 1e-12
 #: Below this width a chord says nothing: the tangent in the middle gives the slope.
 _NARROW = 1e-6
@@ -41,6 +41,8 @@ def smooth(z: float, curve: int) -> float:
         return math.erf(z)
     if curve == _HARD_SWISH:
         return z * (min(max(z + 3.0, 0.0), 6.0) / 6.0)
+    if curve == _LOG1P:
+        return math.log1p(max(z, 0.0))
     gate = _gate(z, curve)
     return 0.0 if gate == 0.0 else z * gate
 
@@ -56,7 +58,7 @@ def _gate(z: float, curve: int) -> float:
 
 @part
 def _steepness(z: float, curve: int) -> float:
-    """The derivative; where it jumps, that of the piece which bends upwards."""
+    """The derivative; where it jumps, that of the piece which bends upwards, and of the logarithm that above 0."""
     if curve == _SOFTPLUS:
         return _logistic(z)
     if curve == _ELU:
@@ -65,6 +67,8 @@ def _steepness(z: float, curve: int) -> float:
         return _BELL * math.exp(-z * z)
     if curve == _HARD_SWISH:
         return (2.0 * z + 3.0) / 6.0 if abs(z) <= 3.0 else (1.0 if z > 0.0 else 0.0)
+    if curve == _LOG1P:
+        return 1.0 / (1.0 + z) if z >= 0.0 else 0.0
     if abs(z) > 40.0:
         return 1.0 if z > 0.0 else 0.0
     gate = _gate(z, curve)
@@ -77,7 +81,7 @@ def _steepness(z: float, curve: int) -> float:
 @part
 def _upwards(curve: int) -> tuple[float, float]:
     """Between which points the curve bends upwards."""
-    if curve == _ERF:
+    if curve in (_ERF, _LOG1P):
         return -math.inf, 0.0
     if curve == _SILU:
         return -2.399357280515468, 2.399357280515468
