@@ -199,12 +199,10 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
 
 
 def _noted(verdict: _Answered, *notes: str) -> _Answered:
+    """The verdict with notes, each once."""
     evidence = verdict.evidence
-    return (
-        replace(verdict, evidence=replace(evidence, notes=tuple(dict.fromkeys((*evidence.notes, *notes)))))
-        if notes
-        else verdict
-    )
+    said = tuple(dict.fromkeys((*evidence.notes, *notes)))
+    return replace(verdict, evidence=replace(evidence, notes=said)) if notes else verdict
 
 
 def _unproved(verdict: Verdict, unproved: Unproved) -> Verdict:

@@ -27,7 +27,9 @@ def test_every_kind_of_property(as_expected: Callable[[Path, str], None]) -> Non
 
 
 def test_a_report_prints_as_its_text_and_is_one_line_in_a_list() -> None:
-    assert str(REPORT) == REPORT.rendered() == render(REPORT)
+    assert REPORT.rendered() == render(REPORT)
+    assert str(REPORT) == f"warning[W0801]: `age` is never used\n\n{render(REPORT)}"
+    assert str(replace(REPORT, diagnostics=())) == render(REPORT)
     assert repr(REPORT) == f"<Report of {REPORT.spec.path}: {render(REPORT).splitlines()[-2]}>"
     assert repr(replace(REPORT, properties=())).endswith(": 0 properties>")
 
