@@ -120,7 +120,7 @@ def _check(part: Any) -> None:
         )
     if type(part).__name__ == "KNNImputer":
         raise NotExportedError(
-            "`KNNImputer` fills in other numbers in a file than `predict` does, where several rows are as near",
+            "`KNNImputer` may fill in other numbers in a file than `predict` does",
             "train with `SimpleImputer`, or give decisions as a function: `models={'NAME': estimator.predict}`",
         )
     if type(part).__name__ == "TransformedTargetRegressor":
