@@ -88,7 +88,9 @@ property alike {
 """
 
 
+@pytest.mark.sklearn
 def test_a_pipeline_is_proved_and_decides_as_its_predict(tmp_path: Path) -> None:
+    pytest.importorskip("skl2onnx")
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
