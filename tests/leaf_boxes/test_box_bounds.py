@@ -122,7 +122,7 @@ def at_threshold(asked: Asked, rank: float) -> Asked:
 
 @st.composite
 def boxes(draw: st.DrawFn, moments: bool = True) -> Asked:
-    """A box of a random forest, of which anything from a single unit to everybody is in it."""
+    """A box of a random forest, from a single unit to everybody; the threshold is the score of somebody in it."""
     columns, values = draw(st.sampled_from([(4, 3), (4, 4), (4, 5), (4, 6), (6, 3)]))
     seed = draw(st.integers(0, 10**6))
     question = many(draw(st.integers(2, 40)), columns, seed, values)
