@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -11,15 +12,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes import rest
-from fairdsl.backends.leaf_boxes.forest import forest_of
+from fairdsl.backends.leaf_boxes import forest, rest
 from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
+from fairdsl.ir.expr import And, Relation, opposite
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.model import ByThreshold
+from fairdsl.ir.problem import Problem
+from tests.builders import layer, linear
 from tests.drawing import examples
 from tests.leaf_boxes.test_many_trees import many
 
 Floats = NDArray[np.float64]
+
+#: Where boxes count what moments took.
+_MOMENTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +55,87 @@ class Looked:
         return np.asarray((scores >= above).all(axis=-1) | (scores <= below).all(axis=-1), dtype=np.bool_)
 
 
-def looked_at(data: st.DataObject, trees: tuple[int, int] = (2, 40)) -> Looked:
-    """A box of a random forest, looked at by everything that there is."""
-    question = many(data.draw(st.integers(*trees)), 4, data.draw(st.integers(0, 10**6)), data.draw(st.integers(3, 6)))
-    found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and a box; whether few trees are made one, and moments are worked out as well."""
+
+    question: Problem
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    merging: bool
+    moments: bool
+
+    def looked_at(self) -> Looked:
+        """By everything that there is."""
+        descent = begun(self.question, merging=self.merging)
+        boxes = descent._boxes
+        boxes.low[0], boxes.high[0] = self.low, self.high
+        if not self.moments:
+            boxes.counts[_MOMENTS] = 2**40  # as if they had taken so long
+        descent._refine(0, 1)
+        return Looked(descent, self.low, self.high)
+
+    def mirrored(self) -> Asked:
+        """The same with all signs changed: whoever was above is below."""
+        model = self.question.model
+        assert isinstance(model.rule, ByThreshold)
+        rule = replace(model.rule, relation=Relation.LT, low=-model.rule.low, high=-model.rule.high)
+        weights = layer([[-weight for weight in model.layers[0].weight.exact[0]]], [0], 1)
+        return replace(self, question=replace(self.question, model=replace(model, layers=(weights,), rule=rule)))
+
+
+def begun(question: Problem, *, merging: bool) -> Refinement:
+    with pytest.MonkeyPatch.context() as patch:
+        if not merging:
+            patch.setattr(forest, "merged", lambda trees, ordered: list(trees))
+        found = forest.forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
-    descent = Refinement.start(lowered, found, memory=2**20)
-    boxes = descent._boxes
-    whole = boxes.high[0].copy()
-    ends = [sorted((data.draw(st.integers(0, n - 1)), data.draw(st.integers(1, n)))) for n in whole.tolist()]
-    assume(all(a < b for a, b in ends))
-    boxes.low[0], boxes.high[0] = np.array(ends).T
-    low, high = boxes.low[0].copy(), boxes.high[0].copy()
-    descent._refine(0, 1)
-    return Looked(descent, low, high)
+    return Refinement.start(lowered, found, memory=2**20)
+
+
+def with_deep(question: Problem, trees: int, seed: int) -> Problem:
+    """With trees of three tests besides, the same of each of them or not: only what they add differs."""
+    model, rng = question.model, np.random.default_rng(seed)
+    width, borders = len(question.domain.attributes), len(question.domain.attributes[1].values) - 1
+    inputs, groups, weights = list(model.inputs), list(model.groups), list(model.layers[0].weight.exact[0])
+    columns, same = 1 + rng.permutation(width - 1)[:3], rng.random() < 0.5
+    tests = [linear({int(column): 1}, "<=", int(rng.integers(0, borders))) for column in columns]
+    for _ in range(trees):
+        if not same:
+            tests = [linear({int(column): 1}, "<=", int(rng.integers(0, borders))) for column in columns]
+        groups.append(tuple(range(len(inputs), len(inputs) + 8)))
+        inputs += [IndicatorInput(And(way)) for way in product(*((test, opposite(test)) for test in tests))]
+        weights += [Fraction(int(value), 64) for value in rng.integers(-64, 65, size=8)]
+    layers = (layer([weights], [0], 1),)
+    return replace(question, model=replace(model, inputs=tuple(inputs), groups=tuple(groups), layers=layers))
+
+
+def at_threshold(asked: Asked, rank: float) -> Asked:
+    """With the score of somebody in the box for a threshold: of the lowest one, of the highest, or between."""
+    descent, model = begun(asked.question, merging=True), asked.question.model
+    scores = np.sort(Looked(descent, asked.low, asked.high).scores(asked.low, asked.high), axis=None)
+    score = Fraction(int(scores[round(rank * (len(scores) - 1))]), round(1 / descent._forest.trees.margins[4]))
+    assert isinstance(model.rule, ByThreshold)
+    rule = replace(model.rule, low=score, high=score)
+    return replace(asked, question=replace(asked.question, model=replace(model, rule=rule)))
+
+
+@st.composite
+def boxes(draw: st.DrawFn, moments: bool = True) -> Asked:
+    """A box of a random forest, from a single unit to everybody; the threshold is the score of somebody in it."""
+    columns, values = draw(st.sampled_from([(4, 3), (4, 4), (4, 5), (4, 6), (6, 3)]))
+    seed = draw(st.integers(0, 10**6))
+    question = many(draw(st.integers(2, 40)), columns, seed, values)
+    question = with_deep(question, draw(st.sampled_from([0, 0, 2, 3])), seed)
+    ends = []
+    widest = draw(st.sampled_from([1, 2, 6, 6]))
+    for whole in begun(question, merging=True)._boxes.high[0].tolist():
+        width = min(whole, draw(st.sampled_from([widest, max(1, widest - 1)])))
+        low = draw(st.integers(0, whole - width))
+        ends.append((low, low + width))
+    low, high = np.array(ends).T
+    asked = Asked(question, low, high, merging=draw(st.booleans()), moments=moments and draw(st.booleans()))
+    return at_threshold(asked, draw(st.sampled_from([0.0, 0.02, 0.1, 0.5, 0.9, 0.98, 1.0])))
 
 
 def variances(values: Floats, sizes: list[Floats]) -> tuple[float, float]:
@@ -88,11 +163,11 @@ def variances(values: Floats, sizes: list[Floats]) -> tuple[float, float]:
 
 
 @settings(max_examples=examples(1))
-@given(st.data())
-def test_what_is_said_of_a_box_is_true_of_everybody_in_it(data: st.DataObject) -> None:
+@given(boxes())
+def test_what_is_said_of_a_box_is_true_of_everybody_in_it(asked: Asked) -> None:
     """What is peeled off is as it was settled, and no more is said to be fair than is."""
-    found = looked_at(data)
-    settled, boxes = found.descent._settled, found.descent._boxes
+    found = asked.looked_at()
+    settled, known = found.descent._settled, found.descent._boxes.known[0]
     seen = np.zeros(found.high - found.low, dtype=np.int64)
     for entry in range(int(settled.number[0])):
         low, high = settled.low[entry], settled.high[entry]
@@ -108,18 +183,18 @@ def test_what_is_said_of_a_box_is_true_of_everybody_in_it(data: st.DataObject) -
     share = found.fair(found.scores(found.low, found.high)).astype(float)
     for axis, sizes in reversed(list(enumerate(found.sizes(found.low, found.high)))):
         share = np.tensordot(share, sizes, axes=(axis, 0))
-    assert boxes.known[0] <= float(share) + 1e-12
+    assert known <= float(share) + 1e-12
 
 
 @settings(max_examples=examples(1))
-@given(st.data())
-def test_effects_of_axes_and_of_pairs_explain_what_they_do(data: st.DataObject) -> None:
+@given(boxes(moments=False))
+def test_effects_of_axes_and_of_pairs_explain_what_they_do(asked: Asked) -> None:
     """Mean, variance of effects, and what is left, against the decomposition of the score over the whole box."""
-    found = looked_at(data)
+    found = asked.looked_at()
     descent = found.descent
-    boxes, trees = descent._boxes, descent._forest.trees
-    assume(boxes.child[0] == -1 and descent._effects.steps[0])
-    low, high = boxes.low[0], boxes.high[0]
+    box, trees = descent._boxes, descent._forest.trees
+    assume(box.child[0] == -1 and descent._effects.steps[0])
+    low, high = box.low[0], box.high[0]
     scores, sizes = found.scores(low, high).astype(float), found.sizes(low, high)
     for person in range(scores.shape[-1]):
         mean, variance = descent._room.moments[person]
@@ -132,3 +207,12 @@ def test_effects_of_axes_and_of_pairs_explain_what_they_do(data: st.DataObject) 
         assert mean == pytest.approx(float(known), abs=1e-9 * scale)
         assert variance - left == pytest.approx(explained, abs=1e-7 * scale**2)
         assert left >= (whole - explained) * (1 - 1e-9)
+
+
+@settings(max_examples=examples(1))
+@given(boxes(moments=False))
+def test_above_is_as_below(asked: Asked) -> None:
+    """As much is found to be fair where all signs are changed."""
+    one, other = (each.looked_at().descent._boxes for each in (asked, asked.mirrored()))
+    assert one.known[0] == pytest.approx(float(other.known[0]), abs=1e-6)
+    assert one.left[0] == pytest.approx(float(other.left[0]), abs=1e-6)
