@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -84,6 +85,31 @@ def test_what_was_lent_adds_up(asks: Problem, before: int, parts: int, rounds: i
         known = share.known().parts()
     if listed:
         assert (known.certified, known.falsified, known.undecided) == (exact.certified, exact.falsified, 0)
+
+
+@given(asks=shares(), parts=st.integers(1, 3))
+@settings(max_examples=examples(1))
+def test_what_was_known_before_stays(asks: Problem, parts: int) -> None:
+    """Sums, what stays open for good and roundings add up; the best that was known is beaten or stays."""
+    if refusal_of_share(asks) is not None:
+        return
+    for cover in (each.cover for each in Share(asks).covers):
+        first = cover.state()
+        known = replace(first, best=first.sums + 2, stuck=first.stuck + 3, roundings=first.roundings + 5, boxes=7)
+        cover.take(known)
+        ready = [
+            replace(part, sums=part.sums + 2, best=part.best + 2, stuck=part.stuck + 1, roundings=part.roundings + 4)
+            for part in cover.lent_out(parts)
+        ]
+        cover.take_back(known, ready)
+        found = cover.state()
+        assert (found.sums == first.sums + 2 * parts).all()
+        assert (found.best == first.sums + 2 * parts).all()
+        assert (found.stuck == first.stuck + 3 + parts).all()
+        assert found.roundings == known.roundings + 5 * parts
+        assert found.boxes == 7
+        cover.take_back(known, cover.lent_out(1))
+        assert (cover.state().best == known.best).all()
 
 
 @given(asks=shares())
