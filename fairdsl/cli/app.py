@@ -64,9 +64,9 @@ class _Commands(Folded, Guarded):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = f"check {args[0]}" if args[0].endswith(".fair") else nearest(args[0], COMMANDS)
-            if near is not None:
-                error.message += f" Did you mean `fairdsl {near}`?"
-            raise
+            if near is None:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean `fairdsl {near}`?", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, names in SECTIONS.items():
