@@ -82,7 +82,7 @@ def _plain_arrays(look_up: _Step) -> _Step:
 
     def unless_that(self: Any, function: Any, *arguments: Any, **named: Any) -> Any:
         if function == "__array__":
-            raise NotImplementedError
+            raise NotImplementedError  # as numba says of what it has no version of
         return look_up(self, function, *arguments, **named)
 
     return unless_that
