@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import gcd, lcm
 from operator import add, mul, sub
 from typing import NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Network
-from fairdsl_verify.question import MOST_EVALUATED, Box, Model, decided, integral, side_of
+from fairdsl_verify.margin import of_network
+from fairdsl_verify.question import Box, Model, decided, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -31,29 +33,25 @@ class Integers:
             reject(f"the file reads {len(first.weight[0])} columns, the question fills {len(question.reads)}")
         #: Whether a score of exactly the threshold is on the lower side, and whether the decision is the one above.
         self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
+        # At first everybody is at position 0 of each attribute; of those without tables it is linear in the position.
         origin, rows = list(map(add, first.bias, first.times([column.constant for column in question.reads]))), []
-        # Of attributes without tables the first layer is linear in the position.
         listed = [any(place in each.tables for each in question.reads) for place in range(len(question.attributes))]
         for place, attribute in enumerate(question.attributes):
             positions = range(attribute.size if listed[place] else 2)
             found = [first.times([each.adds(attribute, place, at) for each in question.reads]) for at in positions]
             origin = list(map(add, origin, found[0]))
             rows.append([list(map(sub, row, found[0])) for row in found])
-        limit = question.threshold if question.of == "score" else Fraction(0)
         biases = [origin, *(layer.bias for layer in above)]
-        biases[-1] = [biases[-1][0] - limit]
-        scale = lcm(
-            *(value.denominator for row in (biases[0], *(row for each in rows for row in each)) for value in row)
-        )
+        biases[-1] = [biases[-1][0] - (question.threshold if question.of == "score" else 0)]
+        scale = lcm(*(value.denominator for row in (biases[0], *chain(*rows)) for value in row))
         self.origin = _whole(biases[0], scale)
+        #: What an attribute adds: multiples of one row, or (None) a row for each position; and whether that is nothing.
         self.rows: list[list[list[int]]] = []
         self.multiples: list[Sequence[int] | None] = []
-        #: Attributes of which nothing is read.
         self.idle: list[bool] = []
         for place, attribute in enumerate(question.attributes):
             added = [_whole(row, scale) for row in rows[place]]
             step, multiples = _multiples(added) if listed[place] else (added[1], range(attribute.size))
-            #: What an attribute adds: multiples of one row, or (None) a row for each position.
             self.rows.append(added if multiples is None else [step])
             self.multiples.append(multiples)
             self.idle.append(not any(map(any, added)))
@@ -69,7 +67,7 @@ class Integers:
             self.biases.append(_whole(bias, scale))
         #: What a score of 1 is here, and how far from the threshold one has to be to count.
         self.scale, self.margin = scale, 0
-        self.question, nothing = question, [0] * len(self.origin)
+        self.question, self._network, nothing = question, network, [0] * len(self.origin)
         #: What is known of the whole domain: of networks nothing is kept from box to box.
         self.start = None
         self.moves = [self.adds(nothing, zip(question.differ, each, strict=True)) for each in question.assignments]
@@ -97,14 +95,13 @@ class Integers:
         """One pass over the box, for some assignments of what differs."""
         return Pass(self, box, [self.moves[number] for number in only])
 
-    def cells(self, known: None, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
-        """Positions that stand for all, each with the measure of those who are alike."""
-        attribute = self.question.attributes[place]
-        if self.idle[place] or ends[0] == ends[1]:
-            return [(ends[0], attribute.measure(ends))]
-        if attribute.real or attribute.measure(ends) > MOST_EVALUATED:
-            reject("a leaf is evaluated that has a range of reals, or too many individuals")
-        return [(position, 1) for position in range(ends[0], ends[1] + 1)]
+    def cuts(self, known: None, place: int, ends: tuple[int, int]) -> Sequence[int]:
+        """Positions from which on people of a range are told apart from those before."""
+        return range(0) if self.idle[place] else range(ends[0] + 1, ends[1] + 1)
+
+    def rounding(self) -> Fraction:
+        """What the score of anybody is off by in float32."""
+        return of_network(self.question, self._network)
 
 
 def _whole(row: Sequence[Fraction], scale: int) -> list[int]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from operator import add, mul
 
 from fairdsl_verify import reject
-from fairdsl_verify.onnx_file import Graph, Message, Node, Tensor, tensor
+from fairdsl_verify.onnx_file import Graph, Node, Tensor
 
 #: Operators that read nothing else.
 _ALONE = ("Relu", "Sigmoid", "Identity", "Flatten")
@@ -33,11 +33,10 @@ class Affine:
         return Affine(list(map(list, rows)), list(map(add, other.times(self.bias), other.bias)))
 
 
-def diagonal(factors: Sequence[Fraction], added: list[Fraction]) -> Affine:
+def diagonal(factors: Sequence[Fraction], added: Sequence[Fraction]) -> Affine:
     """Each column times its factor, plus its constant."""
-    zero = Fraction(0)
-    rows = [[factor if at == row else zero for at in range(len(factors))] for row, factor in enumerate(factors)]
-    return Affine(rows, added)
+    rows = [[factor * (at == row) for at in range(len(factors))] for row, factor in enumerate(factors)]
+    return Affine(rows, list(added))
 
 
 def identity(width: int) -> Affine:
@@ -67,7 +66,7 @@ def network_of(graph: Graph, columns: int) -> Network:
         if len(node.outputs) != 1 or node.domain != "ai.onnx":
             reject(f"`{node.op}` is of another domain than ONNX's own, or makes several tensors")
         if node.op == "Constant":
-            constants[node.outputs[0]] = tensor(node.attributes.pop("value", Message(b"")).one(5, 2, b""))[1]
+            constants[node.outputs[0]] = node.one("value", ((0,), []))
             node.all_seen()
             continue
         if sigmoid or name not in node.inputs or (node.op in _ALONE and len(node.inputs) > 1):
@@ -77,7 +76,7 @@ def network_of(graph: Graph, columns: int) -> Network:
             nodes.append(None)
         elif node.op == "Sigmoid":
             sigmoid = True
-        elif node.op == "Flatten" and node.integer("axis", 1) != 1:
+        elif node.op == "Flatten" and node.one("axis", 1) != 1:
             reject("`Flatten` puts individuals together")
         elif node.op not in _ALONE:
             step = step_of(node, constants, name, len(layers[-1].weight))
@@ -92,48 +91,43 @@ def network_of(graph: Graph, columns: int) -> Network:
 
 def step_of(node: Node, constants: dict[str, Tensor], name: str, width: int) -> Affine:
     """What an affine node makes of so many columns: Gemm, MatMul, or an elementwise operation with a constant."""
-    others = [constants.get(other) for other in node.inputs if other != name]
-    if any(other is None for other in others) or node.inputs.count(name) != 1:
+    held = [constants[other] for other in node.inputs if other in constants]
+    if len(held) + 1 != len(node.inputs) or node.inputs.count(name) != 1:
         reject(f"`{node.op}` is not of one tensor and constants")
-    tensors = [other for other in others if other is not None]
     if node.op in ("Gemm", "MatMul"):
-        return _product(node, tensors, name, width)
-    if node.op not in ("Add", "Sub", "Mul", "Div") or len(tensors) != 1:
+        return _product(node, held, name, width)
+    if node.op not in ("Add", "Sub", "Mul", "Div") or len(held) != 1:
         reject(f"this program does not know the operator `{node.op}`")
-    values, front = _spread(tensors[0], width), node.inputs[0] == name
-    one, zero = [Fraction(1)] * width, [Fraction(0)] * width
-    if node.op == "Add":
-        return diagonal(one, values)
-    if node.op == "Sub":
-        return diagonal(one, [-v for v in values]) if front else diagonal([-v for v in one], values)
-    if node.op == "Mul":
-        return diagonal(values, zero)
-    if not front or not all(values):
-        reject("`Div` divides by what is not constant, or by 0")
-    return diagonal([1 / v for v in values], zero)
+    values, front = _spread(held[0], width), node.inputs[0] == name
+    if node.op in ("Mul", "Div"):
+        if node.op == "Div" and not (front and all(values)):
+            reject("`Div` divides by what is not constant, or by 0")
+        return diagonal([1 / v for v in values] if node.op == "Div" else values, [Fraction(0)] * width)
+    sign, other = (1 if front or node.op == "Add" else -1), (-1 if front and node.op == "Sub" else 1)
+    return diagonal([Fraction(sign)] * width, [other * v for v in values])
 
 
-def _product(node: Node, tensors: list[Tensor], name: str, width: int) -> Affine:
+def _product(node: Node, held: list[Tensor], name: str, width: int) -> Affine:
     """The matrix and the bias of a Gemm or MatMul."""
-    if not tensors or node.inputs[0] != name or len(tensors[0][0]) != 2 or len(tensors) > 1 + (node.op == "Gemm"):
+    if not held or node.inputs[0] != name or len(held[0][0]) != 2 or len(held) > 1 + (node.op == "Gemm"):
         reject(f"`{node.op}` does not multiply by one matrix from the right")
     alpha, beta, turned = Fraction(1), Fraction(1), 0
     if node.op == "Gemm":
-        alpha, beta, turned = node.number("alpha"), node.number("beta"), node.integer("transB", 0)
-        if node.integer("transA", 0):
+        alpha, beta, turned = node.one("alpha", alpha), node.one("beta", beta), node.one("transB", 0)
+        if node.one("transA", 0):
             reject("`Gemm` transposes the individuals")
-    (rows, columns), entries = tensors[0]
+    (rows, columns), entries = held[0]
     matrix = [[alpha * entry for entry in entries[row * columns : (row + 1) * columns]] for row in range(rows)]
     weight = matrix if turned else [list(column) for column in zip(*matrix, strict=True)]
     if not weight or len(weight[0]) != width:
         reject(f"`{node.op}` has a matrix of another width than what it multiplies")
-    bias = _spread(tensors[1], len(weight)) if len(tensors) > 1 else [Fraction(0)] * len(weight)
+    bias = _spread(held[1], len(weight)) if len(held) > 1 else [Fraction(0)] * len(weight)
     return Affine(weight, [beta * entry for entry in bias], max(abs(alpha), abs(beta), Fraction(1)))
 
 
-def _spread(tensor: Tensor, width: int) -> list[Fraction]:
+def _spread(held: Tensor, width: int) -> list[Fraction]:
     """A constant as one number a column."""
-    shape, values = tensor
+    shape, values = held
     if any(size != 1 for size in shape[:-1]) or len(values) not in (1, width):
         reject("a constant has another shape than one row")
     return values * width if len(values) == 1 else values
