@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
 from math import gcd, lcm
 from operator import add, mul, sub
@@ -11,7 +12,8 @@ from typing import NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Network
-from fairdsl_verify.margin import of_network
+from fairdsl_verify.margin import BITS as OFF
+from fairdsl_verify.margin import Float32
 from fairdsl_verify.question import Box, Model, decided, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
@@ -29,18 +31,20 @@ class Integers:
         if question.of != (of := "probability" if network.sigmoid else "score"):
             reject(f"the file computes a {of}, and the question takes it for a {question.of}")
         first, *above = network.layers
+        width = len(question.attributes)
         if len(question.reads) != len(first.weight[0]):
             reject(f"the file reads {len(first.weight[0])} columns, the question fills {len(question.reads)}")
         #: Whether a score of exactly the threshold is on the lower side, and whether the decision is the one above.
         self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
-        # At first everybody is at position 0 of each attribute; of those without tables it is linear in the position.
-        origin, rows = list(map(add, first.bias, first.times([column.constant for column in question.reads]))), []
-        listed = [any(place in each.tables for each in question.reads) for place in range(len(question.attributes))]
+        # What the first layer makes of somebody at position 0 of each attribute, and what each adds at other positions;
+        # of attributes without tables that is linear in the position.
+        origin, rows = first.of([column.of([0] * width) for column in question.reads]), []
+        listed = [any(place in each.tables for each in question.reads) for place in range(width)]
         for place, attribute in enumerate(question.attributes):
             positions = range(attribute.size if listed[place] else 2)
-            found = [first.times([each.adds(attribute, place, at) for each in question.reads]) for at in positions]
-            origin = list(map(add, origin, found[0]))
-            rows.append([list(map(sub, row, found[0])) for row in found])
+            points = [[at if each == place else 0 for each in range(width)] for at in positions]
+            made = [first.of([column.of(point) for column in question.reads]) for point in points]
+            rows.append([list(map(sub, row, origin)) for row in made])
         biases = [origin, *(layer.bias for layer in above)]
         biases[-1] = [biases[-1][0] - (question.threshold if question.of == "score" else 0)]
         scale = lcm(*(value.denominator for row in (biases[0], *chain(*rows)) for value in row))
@@ -58,12 +62,15 @@ class Integers:
         self.weights: list[list[list[int]]] = []
         self.columns: list[list[tuple[int, ...]]] = []
         self.biases: list[list[int]] = []
+        #: What a unit of 1 of each layer is here.
+        self._scales = [scale]
         for layer, bias in zip(above, biases[1:], strict=True):
             factor = lcm(*(value.denominator for row in layer.weight for value in row))
             factor *= lcm(*((value * scale * factor).denominator for value in bias))
             self.weights.append([_whole(row, factor) for row in layer.weight])
             self.columns.append(list(zip(*self.weights[-1], strict=True)))
             scale *= factor
+            self._scales.append(scale)
             self.biases.append(_whole(bias, scale))
         #: What a score of 1 is here, and how far from the threshold one has to be to count.
         self.scale, self.margin = scale, 0
@@ -82,11 +89,12 @@ class Integers:
 
     def high(self, known: None, point: Sequence[int]) -> bool:
         """On which side of the threshold an individual is."""
-        values = self.adds(self.origin, enumerate(point))
+        layers = [self.adds(self.origin, enumerate(point))]
         for rows, biases in zip(self.weights, self.biases, strict=True):
-            below = [value if value > 0 else 0 for value in values]
-            values = [sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)]
-        return decided(values[0], self.margin, zero_is_low=self.zero_is_low)
+            below = [value if value > 0 else 0 for value in layers[-1]]
+            layers.append([sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)])
+        off = self.off([(at, at) for at in point], [(values, values) for values in layers])
+        return decided(layers[-1][0], off, zero_is_low=self.zero_is_low)
 
     def narrowed(self, known: None, place: int, ends: tuple[int, int]) -> None:
         """What is known of a part of a box."""
@@ -100,8 +108,20 @@ class Integers:
         return range(0) if self.idle[place] else range(ends[0] + 1, ends[1] + 1)
 
     def rounding(self) -> Fraction:
-        """What the score of anybody is off by in float32."""
-        return of_network(self.question, self._network)
+        """How far off the score of anybody may be in float32."""
+        whole = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
+        return Fraction(self.float32.off(whole, Pass(self, whole, self.moves).bounds), 1 << OFF)
+
+    @cached_property
+    def float32(self) -> Float32:
+        """What float32 makes of the file."""
+        return Float32(self.question, self._network, self._scales)
+
+    def off(self, box: Sequence[tuple[int, int]], bounds: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
+        """How far from the threshold scores have to be to count, on a box where the units have these bounds."""
+        if not self.margin or not self.question.deployed:
+            return self.margin
+        return min(self.margin, -(-self.float32.off(box, bounds) * self.scale >> OFF))
 
 
 def _whole(row: Sequence[Fraction], scale: int) -> list[int]:
@@ -220,7 +240,12 @@ class Pass:
     def side(self) -> int:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
         low, high = self.bounds[-1]
-        return side_of(low[0], high[0], self.net.margin, zero_is_low=self.net.zero_is_low)
+        return side_of(low[0], high[0], self.off, zero_is_low=self.net.zero_is_low)
+
+    @cached_property
+    def off(self) -> int:
+        """How far from the threshold scores have to be to count."""
+        return self.net.off(self.box, self.bounds)
 
 
 def _lines(low: int, high: int) -> tuple[Line, Line]:

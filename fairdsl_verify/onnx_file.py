@@ -29,6 +29,7 @@ class Message:
             kind, number = tag & 7, tag >> 3
             if kind not in (0, 1, 2, 5):
                 reject(f"the model's file has a field of wire type {kind}")
+            value: Any
             value, at = (8, at) if kind == 1 else (4, at) if kind == 5 else _varint(data, at)
             if kind:  # so far it is a size
                 value, at = data[at : at + value], at + value

@@ -14,7 +14,7 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import MAYBE, NO, YES, Attribute, Box, Condition, Question, exact, items, place_of
+from fairdsl_verify.question import NO, YES, Attribute, Box, Condition, Question, exact, items, place_of
 from fairdsl_verify.tree import Checker, Node, Totals
 
 
