@@ -11,10 +11,9 @@ from operator import add, mul, sub
 from typing import NamedTuple
 
 from fairdsl_verify import reject
-from fairdsl_verify.chain import Network
-from fairdsl_verify.margin import BITS as OFF
+from fairdsl_verify.chain import Network, merged
 from fairdsl_verify.margin import Float32
-from fairdsl_verify.question import Box, Model, decided, integral, side_of
+from fairdsl_verify.question import Box, Model, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -30,7 +29,7 @@ class Integers:
     def __init__(self, question: Model, network: Network) -> None:
         if question.of != (of := "probability" if network.sigmoid else "score"):
             reject(f"the file computes a {of}, and the question takes it for a {question.of}")
-        first, *above = network.layers
+        first, *above = map(merged, network.nodes)
         width = len(question.attributes)
         if len(question.reads) != len(first.weight[0]):
             reject(f"the file reads {len(first.weight[0])} columns, the question fills {len(question.reads)}")
@@ -87,14 +86,14 @@ class Integers:
             added.append(rows[position] if multiples is None else [multiples[position] * each for each in rows[0]])
         return list(map(sum, zip(base, *added, strict=True)))
 
-    def high(self, known: None, point: Sequence[int]) -> bool:
-        """On which side of the threshold an individual is."""
+    def high(self, known: None, point: Sequence[int]) -> int:
+        """On which side of the threshold an individual is, as far as that is known."""
         layers = [self.adds(self.origin, enumerate(point))]
         for rows, biases in zip(self.weights, self.biases, strict=True):
             below = [value if value > 0 else 0 for value in layers[-1]]
             layers.append([sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)])
         off = self.off([(at, at) for at in point], [(values, values) for values in layers])
-        return decided(layers[-1][0], off, zero_is_low=self.zero_is_low)
+        return side_of(layers[-1][0], layers[-1][0], off, zero_is_low=self.zero_is_low)
 
     def narrowed(self, known: None, place: int, ends: tuple[int, int]) -> None:
         """What is known of a part of a box."""
@@ -110,7 +109,7 @@ class Integers:
     def rounding(self) -> Fraction:
         """How far off the score of anybody may be in float32."""
         whole = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
-        return Fraction(self.float32.off(whole, Pass(self, whole, self.moves).bounds), 1 << OFF)
+        return Fraction(self.float32.off(whole, Pass(self, whole, self.moves).bounds), self.scale)
 
     @cached_property
     def float32(self) -> Float32:
@@ -121,7 +120,7 @@ class Integers:
         """How far from the threshold scores have to be to count, on a box where the units have these bounds."""
         if not self.margin or not self.question.deployed:
             return self.margin
-        return min(self.margin, -(-self.float32.off(box, bounds) * self.scale >> OFF))
+        return min(self.margin, self.float32.off(box, bounds))
 
 
 def _whole(row: Sequence[Fraction], scale: int) -> list[int]:

@@ -39,21 +39,24 @@ def affine(steps: Sequence[Step], width: int) -> Affine:
     return Affine(list(map(list, rows)), bias)
 
 
+def merged(nodes: Sequence[Affine]) -> Affine:
+    """Nodes one after the other as one map."""
+    return nodes[0] if len(nodes) == 1 else affine([node.of for node in nodes], len(nodes[0].weight[0]))
+
+
 @dataclass
 class Network:
-    """A chain of affine maps with a ReLU between each two; the last has one row, the score."""
+    """The file's affine nodes, with a ReLU before each further list of them; the last makes one number, the score."""
 
-    layers: list[Affine]
-    sigmoid: bool
-    #: The file's own affine nodes, layer by layer.
     nodes: list[list[Affine]]
+    sigmoid: bool
 
 
 def network_of(graph: Graph, columns: int) -> Network:
     """The network of a graph over so many columns; rejects whatever is more than a chain of affine maps and ReLU."""
     if len(graph.outputs) != 1 or graph.width not in (0, columns):
         reject(f"the model has several outputs, or reads {graph.width} columns where the question fills {columns}")
-    name, constants, sigmoid, width, widths = graph.input, dict(graph.constants), False, columns, [columns]
+    name, constants, sigmoid, width = graph.input, dict(graph.constants), False, columns
     nodes: list[list[Affine]] = [[]]
     for node in graph.nodes:
         if len(node.outputs) != 1 or node.domain != "ai.onnx":
@@ -66,7 +69,6 @@ def network_of(graph: Graph, columns: int) -> Network:
                 reject(f"`{node.op}` reads more than what is before it and constants: this program follows chains only")
             if node.op == "Relu":
                 nodes.append([])
-                widths.append(width)
             if node.op in ("Relu", "Sigmoid", "Identity", "Flatten"):
                 sigmoid = node.op == "Sigmoid"
                 if held or (node.op == "Flatten" and node.one("axis", 1) != 1):
@@ -76,18 +78,17 @@ def network_of(graph: Graph, columns: int) -> Network:
                 width = len(nodes[-1][-1].bias)
             name = node.outputs[0]
         node.all_seen()
-    if name != graph.outputs[0] or width != 1:
-        reject("the model does not end in one score")
-    layers = [affine([node.of for node in each], below) for each, below in zip(nodes, widths, strict=True)]
-    return Network(layers, sigmoid, nodes)
+    if name != graph.outputs[0] or width != 1 or not all(nodes):
+        reject("the model does not end in one score, or what a ReLU reads is not an affine map's")
+    return Network(nodes, sigmoid)
 
 
 def step_of(node: Node, held: list[Tensor], front: bool, width: int) -> Step:
     """What an affine node makes of so many columns: Gemm, MatMul, or an elementwise operation with a constant."""
-    if node.op in ("Gemm", "MatMul"):
-        return _product(node, held, front, width)
+    if node.op in ("Gemm", "MatMul") and front and 0 < len(held) <= 1 + (node.op == "Gemm"):
+        return _product(node, *held, width=width).of
     if node.op not in ("Add", "Sub", "Mul", "Div") or len(held) != 1:
-        reject(f"this program does not know the operator `{node.op}`")
+        reject(f"this program does not know the operator `{node.op}`, or not of what it reads here")
     values = _spread(held[0], width)
     if node.op == "Div":
         if not front or not all(values):
@@ -97,19 +98,17 @@ def step_of(node: Node, held: list[Tensor], front: bool, width: int) -> Step:
     return lambda x: list(map(operation, x, values) if front else map(operation, values, x))
 
 
-def _product(node: Node, held: list[Tensor], front: bool, width: int) -> Step:
+def _product(node: Node, matrix: Tensor, *added: Tensor, width: int) -> Affine:
     """By a matrix from the right, with a bias or without one."""
     turned = node.one("transB", 0) if node.op == "Gemm" else 0
-    if not held or not front or len(held[0][0]) != 2 or len(held) > 1 + (node.op == "Gemm"):
-        reject(f"`{node.op}` does not multiply by one matrix from the right")
     if node.one("alpha", Fraction(1)) != 1 or node.one("beta", Fraction(1)) != 1 or node.one("transA", 0):
         reject(f"`{node.op}` multiplies its product or its bias, or transposes the individuals")
-    (rows, columns), entries = held[0]
-    matrix = [entries[row * columns : (row + 1) * columns] for row in range(rows)]
-    weight = matrix if turned else [list(column) for column in zip(*matrix, strict=True)]
+    (rows, columns), entries = matrix
+    weight = [entries[row * columns : (row + 1) * columns] for row in range(rows)]
+    weight = weight if turned else [list(column) for column in zip(*weight, strict=True)]
     if not weight or len(weight[0]) != width:
         reject(f"`{node.op}` has a matrix of another width than what it multiplies")
-    return Affine(weight, _spread(held[1], len(weight)) if len(held) > 1 else [Fraction(0)] * len(weight)).of
+    return Affine(weight, _spread(added[0], len(weight)) if added else [Fraction(0)] * len(weight))
 
 
 def _spread(held: Tensor, width: int) -> list[Fraction]:

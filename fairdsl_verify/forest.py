@@ -18,7 +18,7 @@ from typing import Any
 from fairdsl_verify import reject
 from fairdsl_verify.margin import of_threshold, of_trees
 from fairdsl_verify.onnx_file import Graph, Node
-from fairdsl_verify.question import MAYBE, Box, Column, Model, decided, integral, side_of
+from fairdsl_verify.question import MAYBE, Box, Column, Model, integral, side_of
 
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
@@ -180,10 +180,10 @@ class Forest:
         """Positions from which on people of a range are told apart from those before."""
         return sorted({cut for tree in known[1] for cut in tree.cuts(place) if ends[0] < cut <= ends[1]})
 
-    def high(self, known: Known, point: Sequence[int]) -> bool:
-        """On which side an individual of the box is."""
+    def high(self, known: Known, point: Sequence[int]) -> int:
+        """On which side an individual of the box is, as far as that is known."""
         total = known[0] + sum(tree.at(point) for tree in known[1])
-        return decided(total, self.margin, zero_is_low=self.zero_is_low)
+        return side_of(total, total, self.margin, zero_is_low=self.zero_is_low)
 
 
 def _back(graph: Graph, name: str, kind: int) -> str:

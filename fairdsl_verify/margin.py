@@ -59,18 +59,18 @@ class Float32:
         self._reads, self._scales, self._threshold = question.reads, scales, _up(of_threshold(question.threshold))
         #: Of each layer what it makes of sizes, by rows, and its gamma.
         self._layers: list[tuple[list[list[int]], list[int], Fraction]] = []
-        for nodes, layer in zip(network.nodes, network.layers, strict=True):
+        for nodes in network.nodes:
             if any(0 < abs(number) < LEAST for node in nodes for row in (node.bias, *node.weight) for number in row):
                 reject("a number of the file may be flushed to zero in float32")
             sizes = [Affine([list(map(abs, row)) for row in node.weight], list(map(abs, node.bias))) for node in nodes]
             steps = [partial(_sizes, node) for node in sizes]
-            whole = affine(steps, len(layer.weight[0]))
+            whole = affine(steps, len(nodes[0].weight[0]))
             count = sum(3 + max(sum(map(bool, row)) for row in node.weight) for node in nodes)
             rows = [list(map(_up, row)) for row in whole.weight]
             self._layers.append((rows, list(map(_up, whole.bias)), gamma(count + 1)))
 
     def off(self, box: Sequence[tuple[int, int]], bounds: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
-        """How far off the score of anybody in a box is, in 2^-BITS, where the units of each layer have these bounds."""
+        """How far off the last layer is of anybody in a box where the units of each layer have these bounds."""
         added = [(column.constant, added_to(column, box)) for column in self._reads]
         ends = [[sum(map(end, each), constant) for end in (min, max)] for constant, each in added]
         sizes, errors = [_up(max(map(abs, each))) + 1 for each in ends], [0] * len(ends)
@@ -86,7 +86,7 @@ class Float32:
                 most = -(-(high << BITS) // scale)
                 found.append((max(0, most), min(error, max(0, most + error))))
             sizes, errors = [size for size, _ in found], [error for _, error in found]
-        return int(error + self._threshold)
+        return int(-(-(error + self._threshold) * self._scales[-1] >> BITS))
 
 
 def _sizes(node: Affine, values: Sequence[Fraction]) -> list[Fraction]:

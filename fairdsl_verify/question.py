@@ -194,14 +194,6 @@ def side_of(low: Fraction | int, high: Fraction | int, margin: int = 0, *, zero_
     return NO if high < -margin or (high == -margin and zero_is_low) else MAYBE
 
 
-def decided(score: int, margin: int, *, zero_is_low: bool) -> bool:
-    """Whether a score less its threshold is above; rejected where it may be off so far that this is not known."""
-    side = side_of(score, score, margin, zero_is_low=zero_is_low)
-    if side == MAYBE:
-        reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
-    return side == YES
-
-
 class Column:
     """A column of the model's input: a constant, and what attributes add to it, by a factor or position by position."""
 

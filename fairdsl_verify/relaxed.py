@@ -94,14 +94,16 @@ class RelaxedChecker(Checker):
         return False
 
     def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
-        """Whether two are different as those who are compared have to be, and meet the condition on the two."""
-        both = [(at, at) for at in (*one, *other)]
-        return super().related(one, other) and self.question.pair.truth(both) == YES
-
-    def near(self, place: int, one: int, other: int) -> bool:
-        """Whether two are as near to each other in an attribute as they have to be."""
-        by, value = self.question.relax.get(place, Fraction(0)), self.question.attributes[place].value
-        return by is None or abs(value(one) - value(other)) <= by
+        """Whether two are asked about, different and near enough to each other, and meet the condition on the two."""
+        asked = all(self.asked([(at, at) for at in each]) == YES for each in (one, other))
+        differ = [one[place] != other[place] for place in self.question.differ]
+        if not asked or not any(differ) or (self.question.each and not all(differ)):
+            return False
+        for place in self.shared:
+            by, value = self.question.relax.get(place, Fraction(0)), self.question.attributes[place].value
+            if by is not None and abs(value(one[place]) - value(other[place])) > by:
+                return False
+        return self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Everybody of the box and around it gets the same decision."""

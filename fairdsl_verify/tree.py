@@ -112,7 +112,7 @@ class Checker:
         """The box with everybody who may be compared with somebody in it."""
         return box
 
-    def asked(self, box: Box) -> int:
+    def asked(self, box: Sequence[tuple[int, int]]) -> int:
         """Whether all, some or none of a box may be asked about."""
         return min(self.question.where.truth(box), self.question.target.truth(box))
 
@@ -184,25 +184,16 @@ class Checker:
     def compares(self, two: Sequence[Sequence[int]]) -> bool:
         """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
         sizes = [attribute.size for attribute in self.question.attributes]
-        if not two:
-            return False
-        known = all(
-            len(one) == len(sizes) and all(0 <= at < size for at, size in zip(one, sizes, strict=True)) for one in two
-        )
-        asked = known and all(self.asked(tuple((at, at) for at in one)) == YES for one in two)
-        if len(two) != 2 or not asked or not self.related(*two):
+        known = all(len(one) == len(sizes) and all(map(range.__contains__, map(range, sizes), one)) for one in two)
+        if two and not (len(two) == 2 and known and self.related(*two)):
             reject("the two who are said to be compared are not")
-        return True
+        return bool(two)
 
     def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
-        """Whether two are different as those who are compared have to be."""
-        found = [one[place] != other[place] for place in self.question.differ]
-        near = all(self.near(place, one[place], other[place]) for place in self.shared)
-        return near and any(found) and (all(found) or not self.question.each)
-
-    def near(self, place: int, one: int, other: int) -> bool:
-        """Whether two may have these positions of an attribute that does not differ."""
-        return one == other
+        """Whether two are in one unit, and two are compared there."""
+        node = self.node(tuple((at, at) for at in one), (MAYBE,) * len(self.assignments), None)
+        sure = [number for number, admitted in enumerate(node.admitted) if admitted == YES]
+        return all(one[place] == other[place] for place in self.shared) and self.paired(sure)
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
@@ -251,7 +242,7 @@ class Checker:
             )
             totals.counted(fair=mass * fair, unfair=mass * (not fair))
 
-    def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, dict[int, bool]]]:
+    def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, dict[int, int]]]:
         """The side of each assignment in each unit, or box of units that nothing tells apart."""
         runs = [self.runs(known, place, box[place]) for place in self.shared]
         if prod(map(len, runs)) * len(only) > MOST_EVALUATED:
@@ -260,7 +251,10 @@ class Checker:
             ends = dict(zip(self.shared, unit, strict=True))
             here = tuple(ends.get(place, whole) for place, whole in enumerate(box))
             firsts = {number: [low for low, _ in self.assigned(here, number)] for number in only}
-            yield here, {number: self.net.high(known, first) for number, first in firsts.items()}
+            sides = {number: self.net.high(known, first) for number, first in firsts.items()}
+            if MAYBE in sides.values():
+                reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
+            yield here, sides
 
     def runs(self, known: Any, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
         """An attribute's range in runs of positions that nothing tells apart."""

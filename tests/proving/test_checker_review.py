@@ -23,7 +23,7 @@ from fairdsl_verify import RejectedError, command
 from fairdsl_verify.bounds import Integers
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.command import check
-from fairdsl_verify.question import Question
+from fairdsl_verify.question import NO, YES, Question
 from tests.models.tree_files import Branch, Leaf, regressor, tree_file
 
 ABOVE_ZERO = {"of": "score", "relation": ">", "threshold": 0}
@@ -114,7 +114,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
 
     sizes = [2, *(rng.randint(1, 2) for _ in range(rng.randint(0, 3))), 1]
     layers = [Affine([drawn(below) for _ in range(width)], drawn(width)) for below, width in pairwise(sizes)]
-    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers, sigmoid=False, nodes=[]))
+    net = Integers(Question(question(decides=ABOVE_ZERO)), Network([[layer] for layer in layers], sigmoid=False))
     found = []
     for point in ((0, 0), (0, 1), (1, 0), (1, 1)):
         values, whole = [Fraction(each) for each in point], net.adds(net.origin, enumerate(point))
@@ -125,7 +125,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
                 below = [max(each, 0) for each in whole]
                 rows = net.weights[number - 1]
                 whole = list(map(add, [sum(map(mul, row, below)) for row in rows], net.biases[number - 1]))
-        assert net.high(net.start, point) is (values[0] > 0)
+        assert net.high(net.start, point) == (YES if values[0] > 0 else NO)
         found.append((whole[0], values[0]))
     assert all(one[0] * other[1] == one[1] * other[0] for one, other in combinations(found, 2))
 

@@ -110,7 +110,7 @@ def _too_narrow(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
     return under, (slope, intercept - abs(intercept) // 2)
 
 
-def _tie(self: bounds.Integers, known: None, point: list[int]) -> bool:
+def _tie(self: bounds.Integers, known: None, point: list[int]) -> int:
     self.zero_is_low ^= True
     try:
         return EXACT(self, known, point)
