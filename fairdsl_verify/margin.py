@@ -1,10 +1,10 @@
 """What float32 may make of a score: bounds that hold of everybody in a box, in whole numbers.
 
 It is forward error analysis (Higham, chapter 3) for the file's own nodes: sums in any order, with or without fused
-multiply-adds, each operation off by u = 2^-24 of its result, or by 2^-126 where that is flushed to zero. A node of n
-weights takes a number through less than n + 3 operations, so a layer of such nodes is off by gamma(the sum of n + 3,
-and one for the column that is fed) times what it makes of sizes instead of numbers. What is flushed to zero is less
-than that, since 2^-64 is added to each size.
+multiply-adds, each operation off by u = 2^-24 of its result, or by 2^-126 where that is flushed to zero. In a node of n
+weights a number goes through at most n + 1 operations, so a layer of such nodes is off by gamma(the sum of n + 1, and
+one for the column that is fed) times what it makes of sizes instead of numbers. What is flushed to zero is less than
+that, since 2^-64 is added to each size.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Float32:
             sizes = [Affine([list(map(abs, row)) for row in node.weight], list(map(abs, node.bias))) for node in nodes]
             steps = [partial(_sizes, node) for node in sizes]
             whole = affine(steps, len(nodes[0].weight[0]))
-            count = sum(3 + max(sum(map(bool, row)) for row in node.weight) for node in nodes)
+            count = sum(1 + max(sum(map(bool, row)) for row in node.weight) for node in nodes)
             rows = [list(map(_up, row)) for row in whole.weight]
             self._layers.append((rows, list(map(_up, whole.bias)), gamma(count + 1)))
 
