@@ -77,9 +77,7 @@ def run(model: onnx.ModelProto, rows: np.ndarray, rng: random.Random) -> np.ndar
         others = [held[name] for name in node.input[1:]]
         match node.op_type:
             case "Gemm":
-                matrix = others[0].T if settings.get("transB") else others[0]
-                value = F32(settings.get("alpha", 1.0)) * product(value, matrix)
-                value = value + F32(settings.get("beta", 1.0)) * others[1] if len(others) > 1 else value
+                value = product(value, others[0].T if settings.get("transB") else others[0], *others[1:])
             case "MatMul":
                 value = product(value, others[0])
             case "Relu":
@@ -218,6 +216,21 @@ def test_a_margin_of_a_faulty_engine_is_rejected(fault: str, tmp_path: Path) -> 
         else:
             with pytest.raises(RejectedError, match="smaller than what float32"):
                 tried(tmp_path, model, claimed, "=")
+
+
+def test_what_overflows_on_the_way_has_no_bound(tmp_path: Path) -> None:
+    """``age / 1e-30 / 1e-30 * 1e-38 * 1e-22`` is the age, and infinite in between."""
+    nodes = [helper.make_node("Div", ["x", "d"], ["z"])]
+    nodes += [helper.make_node("Div", ["z", "d"], ["h"]), helper.make_node("Mul", ["h", "e"], ["k"])]
+    nodes += [helper.make_node("Gemm", ["k", "w"], ["y"], transB=1)]
+    tensors = {"d": [1e-30, 1e-30], "e": [1e-37, 1e-37], "w": [[1e-23, 0]]}
+    asked = question(attributes=AGES, arithmetic="float32")
+    claims = asked["claims"] | {"margin": "1"}
+    assert (
+        tried(tmp_path, chain_file(nodes, tensors), asked | {"arithmetic": "real", "claims": claims}, "?") is not None
+    )
+    with pytest.raises(RejectedError, match="may overflow"):
+        tried(tmp_path, chain_file(nodes, tensors), asked | {"claims": claims}, "?")
 
 
 def test_votes_that_are_short_numbers_are_summed_without_rounding(tmp_path: Path) -> None:
