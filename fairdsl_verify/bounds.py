@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain
 from math import gcd, lcm
 from operator import add, mul, sub
 from typing import NamedTuple
 
 from fairdsl_verify import reject
-from fairdsl_verify.chain import Network
-from fairdsl_verify.question import MOST_EVALUATED, Box, Model, decided, integral, side_of
+from fairdsl_verify.chain import Network, merged
+from fairdsl_verify.margin import Float32
+from fairdsl_verify.question import Box, Model, integral, side_of
 
 #: Slopes of relaxations are multiples of 1 / 2^16.
 BITS = 16
@@ -26,50 +29,51 @@ class Integers:
     def __init__(self, question: Model, network: Network) -> None:
         if question.of != (of := "probability" if network.sigmoid else "score"):
             reject(f"the file computes a {of}, and the question takes it for a {question.of}")
-        first, *above = network.layers
+        first, *above = map(merged, network.nodes)
+        width = len(question.attributes)
         if len(question.reads) != len(first.weight[0]):
             reject(f"the file reads {len(first.weight[0])} columns, the question fills {len(question.reads)}")
         #: Whether a score of exactly the threshold is on the lower side, and whether the decision is the one above.
         self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
-        origin, rows = list(map(add, first.bias, first.times([column.constant for column in question.reads]))), []
-        # Of attributes without tables the first layer is linear in the position.
-        listed = [any(place in each.tables for each in question.reads) for place in range(len(question.attributes))]
+        # What the first layer makes of somebody at position 0 of each attribute, and what each adds at other positions;
+        # of attributes without tables that is linear in the position.
+        origin, rows = first.of([column.of([0] * width) for column in question.reads]), []
+        listed = [any(place in each.tables for each in question.reads) for place in range(width)]
         for place, attribute in enumerate(question.attributes):
             positions = range(attribute.size if listed[place] else 2)
-            found = [first.times([each.adds(attribute, place, at) for each in question.reads]) for at in positions]
-            origin = list(map(add, origin, found[0]))
-            rows.append([list(map(sub, row, found[0])) for row in found])
-        limit = question.threshold if question.of == "score" else Fraction(0)
+            points = [[at if each == place else 0 for each in range(width)] for at in positions]
+            made = [first.of([column.of(point) for column in question.reads]) for point in points]
+            rows.append([list(map(sub, row, origin)) for row in made])
         biases = [origin, *(layer.bias for layer in above)]
-        biases[-1] = [biases[-1][0] - limit]
-        scale = lcm(
-            *(value.denominator for row in (biases[0], *(row for each in rows for row in each)) for value in row)
-        )
+        biases[-1] = [biases[-1][0] - (question.threshold if question.of == "score" else 0)]
+        scale = lcm(*(value.denominator for row in (biases[0], *chain(*rows)) for value in row))
         self.origin = _whole(biases[0], scale)
+        #: What an attribute adds: multiples of one row, or (None) a row for each position; and whether that is nothing.
         self.rows: list[list[list[int]]] = []
         self.multiples: list[Sequence[int] | None] = []
-        #: Attributes of which nothing is read.
         self.idle: list[bool] = []
         for place, attribute in enumerate(question.attributes):
             added = [_whole(row, scale) for row in rows[place]]
             step, multiples = _multiples(added) if listed[place] else (added[1], range(attribute.size))
-            #: What an attribute adds: multiples of one row, or (None) a row for each position.
             self.rows.append(added if multiples is None else [step])
             self.multiples.append(multiples)
             self.idle.append(not any(map(any, added)))
         self.weights: list[list[list[int]]] = []
         self.columns: list[list[tuple[int, ...]]] = []
         self.biases: list[list[int]] = []
+        #: What a unit of 1 of each layer is here.
+        self._scales = [scale]
         for layer, bias in zip(above, biases[1:], strict=True):
             factor = lcm(*(value.denominator for row in layer.weight for value in row))
             factor *= lcm(*((value * scale * factor).denominator for value in bias))
             self.weights.append([_whole(row, factor) for row in layer.weight])
             self.columns.append(list(zip(*self.weights[-1], strict=True)))
             scale *= factor
+            self._scales.append(scale)
             self.biases.append(_whole(bias, scale))
         #: What a score of 1 is here, and how far from the threshold one has to be to count.
         self.scale, self.margin = scale, 0
-        self.question, nothing = question, [0] * len(self.origin)
+        self.question, self._network, nothing = question, network, [0] * len(self.origin)
         #: What is known of the whole domain: of networks nothing is kept from box to box.
         self.start = None
         self.moves = [self.adds(nothing, zip(question.differ, each, strict=True)) for each in question.assignments]
@@ -82,13 +86,14 @@ class Integers:
             added.append(rows[position] if multiples is None else [multiples[position] * each for each in rows[0]])
         return list(map(sum, zip(base, *added, strict=True)))
 
-    def high(self, known: None, point: Sequence[int]) -> bool:
-        """On which side of the threshold an individual is."""
-        values = self.adds(self.origin, enumerate(point))
+    def high(self, known: None, point: Sequence[int]) -> int:
+        """On which side of the threshold an individual is, as far as that is known."""
+        layers = [self.adds(self.origin, enumerate(point))]
         for rows, biases in zip(self.weights, self.biases, strict=True):
-            below = [value if value > 0 else 0 for value in values]
-            values = [sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)]
-        return decided(values[0], self.margin, zero_is_low=self.zero_is_low)
+            below = [value if value > 0 else 0 for value in layers[-1]]
+            layers.append([sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)])
+        off = self.off([(at, at) for at in point], [(values, values) for values in layers])
+        return side_of(layers[-1][0], layers[-1][0], off, zero_is_low=self.zero_is_low)
 
     def narrowed(self, known: None, place: int, ends: tuple[int, int]) -> None:
         """What is known of a part of a box."""
@@ -97,14 +102,25 @@ class Integers:
         """One pass over the box, for some assignments of what differs."""
         return Pass(self, box, [self.moves[number] for number in only])
 
-    def cells(self, known: None, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
-        """Positions that stand for all, each with the measure of those who are alike."""
-        attribute = self.question.attributes[place]
-        if self.idle[place] or ends[0] == ends[1]:
-            return [(ends[0], attribute.measure(ends))]
-        if attribute.real or attribute.measure(ends) > MOST_EVALUATED:
-            reject("a leaf is evaluated that has a range of reals, or too many individuals")
-        return [(position, 1) for position in range(ends[0], ends[1] + 1)]
+    def cuts(self, known: None, place: int, ends: tuple[int, int]) -> Sequence[int]:
+        """Positions from which on people of a range are told apart from those before."""
+        return range(0) if self.idle[place] else range(ends[0] + 1, ends[1] + 1)
+
+    def rounding(self) -> Fraction:
+        """How far off the score of anybody may be in float32."""
+        whole = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
+        return Fraction(self.float32.off(whole, Pass(self, whole, self.moves).bounds), self.scale)
+
+    @cached_property
+    def float32(self) -> Float32:
+        """What float32 makes of the file."""
+        return Float32(self.question, self._network, self._scales)
+
+    def off(self, box: Sequence[tuple[int, int]], bounds: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
+        """How far from the threshold scores have to be to count, on a box where the units have these bounds."""
+        if not self.margin or not self.question.deployed:
+            return self.margin
+        return min(self.margin, self.float32.off(box, bounds))
 
 
 def _whole(row: Sequence[Fraction], scale: int) -> list[int]:
@@ -223,7 +239,12 @@ class Pass:
     def side(self) -> int:
         """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
         low, high = self.bounds[-1]
-        return side_of(low[0], high[0], self.net.margin, zero_is_low=self.net.zero_is_low)
+        return side_of(low[0], high[0], self.off, zero_is_low=self.net.zero_is_low)
+
+    @cached_property
+    def off(self) -> int:
+        """How far from the threshold scores have to be to count."""
+        return self.net.off(self.box, self.bounds)
 
 
 def _lines(low: int, high: int) -> tuple[Line, Line]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add, mul
+from operator import add, mul, sub
 
 from fairdsl_verify import reject
-from fairdsl_verify.onnx_file import Graph, Message, Node, Tensor, tensor
+from fairdsl_verify.onnx_file import Graph, Node, Tensor
 
-#: Operators that read nothing else.
-_ALONE = ("Relu", "Sigmoid", "Identity", "Flatten")
+#: What a node makes of a row of numbers.
+Step = Callable[[Sequence[Fraction]], list[Fraction]]
 
 
 @dataclass
@@ -20,120 +20,100 @@ class Affine:
 
     weight: list[list[Fraction]]
     bias: list[Fraction]
-    #: What a sum is multiplied by once it is summed up, if that is more than 1.
-    factor: Fraction = Fraction(1)
 
-    def times(self, values: Sequence[Fraction]) -> list[Fraction]:
-        """What the rows make of values, without the bias."""
-        return [sum(map(mul, row, values), Fraction(0)) for row in self.weight]
-
-    def then(self, other: Affine) -> Affine:
-        """This map, then another one."""
-        rows = zip(*(other.times(column) for column in zip(*self.weight, strict=True)), strict=True)
-        return Affine(list(map(list, rows)), list(map(add, other.times(self.bias), other.bias)))
+    def of(self, values: Sequence[Fraction]) -> list[Fraction]:
+        """What it makes of values."""
+        return [sum(map(mul, row, values), bias) for row, bias in zip(self.weight, self.bias, strict=True)]
 
 
-def diagonal(factors: Sequence[Fraction], added: list[Fraction]) -> Affine:
-    """Each column times its factor, plus its constant."""
-    zero = Fraction(0)
-    rows = [[factor if at == row else zero for at in range(len(factors))] for row, factor in enumerate(factors)]
-    return Affine(rows, added)
+def affine(steps: Sequence[Step], width: int) -> Affine:
+    """The map that affine steps are one after the other: what they make of nothing, and of each column alone."""
+    found = []
+    for column in range(-1, width):
+        values = [Fraction(at == column) for at in range(width)]
+        for step in steps:
+            values = step(values)
+        found.append(values)
+    bias, *columns = found
+    rows = zip(*(map(sub, column, bias) for column in columns), strict=True)
+    return Affine(list(map(list, rows)), bias)
 
 
-def identity(width: int) -> Affine:
-    """Each column as it is."""
-    return diagonal([Fraction(1)] * width, [Fraction(0)] * width)
+def merged(nodes: Sequence[Affine]) -> Affine:
+    """Nodes one after the other as one map."""
+    return nodes[0] if len(nodes) == 1 else affine([node.of for node in nodes], len(nodes[0].weight[0]))
 
 
 @dataclass
 class Network:
-    """A chain of affine maps with a ReLU between each two; the last has one row, the score."""
+    """The file's affine nodes, with a ReLU before each further list of them; the last makes one number, the score."""
 
-    layers: list[Affine]
+    nodes: list[list[Affine]]
     sigmoid: bool
-    #: The file's own nodes, with None for ReLU.
-    nodes: list[Affine | None]
 
 
 def network_of(graph: Graph, columns: int) -> Network:
     """The network of a graph over so many columns; rejects whatever is more than a chain of affine maps and ReLU."""
-    if len(graph.outputs) != 1:
-        reject("the model has several outputs")
-    if graph.width not in (0, columns):
-        reject(f"the file reads {graph.width} columns, the question fills {columns}")
-    layers, name, constants, sigmoid = [identity(columns)], graph.input, graph.constants, False
-    nodes: list[Affine | None] = []
+    if len(graph.outputs) != 1 or graph.width not in (0, columns):
+        reject(f"the model has several outputs, or reads {graph.width} columns where the question fills {columns}")
+    name, constants, sigmoid, width = graph.input, dict(graph.constants), False, columns
+    nodes: list[list[Affine]] = [[]]
     for node in graph.nodes:
         if len(node.outputs) != 1 or node.domain != "ai.onnx":
             reject(f"`{node.op}` is of another domain than ONNX's own, or makes several tensors")
         if node.op == "Constant":
-            constants[node.outputs[0]] = tensor(node.attributes.pop("value", Message(b"")).one(5, 2, b""))[1]
-            node.all_seen()
-            continue
-        if sigmoid or name not in node.inputs or (node.op in _ALONE and len(node.inputs) > 1):
-            reject(f"`{node.op}` reads another tensor than the one before it: this program follows chains only")
-        if node.op == "Relu":
-            layers.append(identity(len(layers[-1].weight)))
-            nodes.append(None)
-        elif node.op == "Sigmoid":
-            sigmoid = True
-        elif node.op == "Flatten" and node.integer("axis", 1) != 1:
-            reject("`Flatten` puts individuals together")
-        elif node.op not in _ALONE:
-            step = step_of(node, constants, name, len(layers[-1].weight))
-            layers[-1] = layers[-1].then(step)
-            nodes.append(step)
+            constants[node.outputs[0]] = node.one("value", ((0,), []))
+        else:
+            held = [constants[other] for other in node.inputs if other in constants]
+            if sigmoid or len(held) + 1 != len(node.inputs) or name not in node.inputs:
+                reject(f"`{node.op}` reads more than what is before it and constants: this program follows chains only")
+            if node.op == "Relu":
+                nodes.append([])
+            if node.op in ("Relu", "Sigmoid", "Identity", "Flatten"):
+                sigmoid = node.op == "Sigmoid"
+                if held or (node.op == "Flatten" and node.one("axis", 1) != 1):
+                    reject(f"`{node.op}` reads constants, or puts individuals together")
+            else:
+                nodes[-1].append(affine_of(node, held, node.inputs[0] == name, width))
+                width = len(nodes[-1][-1].bias)
+            name = node.outputs[0]
         node.all_seen()
-        name = node.outputs[0]
-    if name != graph.outputs[0] or len(layers[-1].weight) != 1:
-        reject("the model does not end in one score")
-    return Network(layers, sigmoid, nodes)
+    if name != graph.outputs[0] or width != 1 or not all(nodes):
+        reject("the model does not end in one score, or what a ReLU reads is not an affine map's")
+    return Network(nodes, sigmoid)
 
 
-def step_of(node: Node, constants: dict[str, Tensor], name: str, width: int) -> Affine:
+def affine_of(node: Node, held: list[Tensor], front: bool, width: int) -> Affine:
     """What an affine node makes of so many columns: Gemm, MatMul, or an elementwise operation with a constant."""
-    others = [constants.get(other) for other in node.inputs if other != name]
-    if any(other is None for other in others) or node.inputs.count(name) != 1:
-        reject(f"`{node.op}` is not of one tensor and constants")
-    tensors = [other for other in others if other is not None]
-    if node.op in ("Gemm", "MatMul"):
-        return _product(node, tensors, name, width)
-    if node.op not in ("Add", "Sub", "Mul", "Div") or len(tensors) != 1:
-        reject(f"this program does not know the operator `{node.op}`")
-    values, front = _spread(tensors[0], width), node.inputs[0] == name
-    one, zero = [Fraction(1)] * width, [Fraction(0)] * width
-    if node.op == "Add":
-        return diagonal(one, values)
-    if node.op == "Sub":
-        return diagonal(one, [-v for v in values]) if front else diagonal([-v for v in one], values)
-    if node.op == "Mul":
-        return diagonal(values, zero)
-    if not front or not all(values):
-        reject("`Div` divides by what is not constant, or by 0")
-    return diagonal([1 / v for v in values], zero)
+    if node.op in ("Gemm", "MatMul") and front and 0 < len(held) <= 1 + (node.op == "Gemm"):
+        return _product(node, *held, width=width)
+    if node.op not in ("Add", "Sub", "Mul", "Div") or len(held) != 1:
+        reject(f"this program does not know the operator `{node.op}`, or not of what it reads here")
+    values = _spread(held[0], width)
+    if node.op == "Div":
+        if not front or not all(values):
+            reject("`Div` divides by what is not constant, or by 0")
+        values = [1 / value for value in values]
+    operation = {"Add": add, "Sub": sub, "Mul": mul, "Div": mul}[node.op]
+    return affine([lambda x: list(map(operation, x, values) if front else map(operation, values, x))], width)
 
 
-def _product(node: Node, tensors: list[Tensor], name: str, width: int) -> Affine:
-    """The matrix and the bias of a Gemm or MatMul."""
-    if not tensors or node.inputs[0] != name or len(tensors[0][0]) != 2 or len(tensors) > 1 + (node.op == "Gemm"):
-        reject(f"`{node.op}` does not multiply by one matrix from the right")
-    alpha, beta, turned = Fraction(1), Fraction(1), 0
-    if node.op == "Gemm":
-        alpha, beta, turned = node.number("alpha"), node.number("beta"), node.integer("transB", 0)
-        if node.integer("transA", 0):
-            reject("`Gemm` transposes the individuals")
-    (rows, columns), entries = tensors[0]
-    matrix = [[alpha * entry for entry in entries[row * columns : (row + 1) * columns]] for row in range(rows)]
-    weight = matrix if turned else [list(column) for column in zip(*matrix, strict=True)]
+def _product(node: Node, matrix: Tensor, *added: Tensor, width: int) -> Affine:
+    """By a matrix from the right, with a bias or without one."""
+    turned = node.one("transB", 0) if node.op == "Gemm" else 0
+    if node.one("alpha", Fraction(1)) != 1 or node.one("beta", Fraction(1)) != 1 or node.one("transA", 0):
+        reject(f"`{node.op}` multiplies its product or its bias, or transposes the individuals")
+    (rows, columns), entries = matrix
+    weight = [entries[row * columns : (row + 1) * columns] for row in range(rows)]
+    weight = weight if turned else [list(column) for column in zip(*weight, strict=True)]
     if not weight or len(weight[0]) != width:
         reject(f"`{node.op}` has a matrix of another width than what it multiplies")
-    bias = _spread(tensors[1], len(weight)) if len(tensors) > 1 else [Fraction(0)] * len(weight)
-    return Affine(weight, [beta * entry for entry in bias], max(abs(alpha), abs(beta), Fraction(1)))
+    return Affine(weight, _spread(added[0], len(weight)) if added else [Fraction(0)] * len(weight))
 
 
-def _spread(tensor: Tensor, width: int) -> list[Fraction]:
+def _spread(held: Tensor, width: int) -> list[Fraction]:
     """A constant as one number a column."""
-    shape, values = tensor
+    shape, values = held
     if any(size != 1 for size in shape[:-1]) or len(values) not in (1, width):
         reject("a constant has another shape than one row")
     return values * width if len(values) == 1 else values

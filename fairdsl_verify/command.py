@@ -8,9 +8,6 @@ import json
 import secrets
 import zlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
-from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TextIO
@@ -111,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--question", help="the digest of the question that has to be the one proved")
     parser.add_argument("--sample", type=int, metavar="N", help="check N leaves drawn by mass; verifies nothing")
     parser.add_argument("--seed", type=int, help="of the draws; without it one that nobody can know before")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many parts, or files, at a time")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many parts of a proof at a time")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="a file of the parts that are done, to go on from")
     given = parser.parse_args(arguments)
     if (given.sample is not None and given.sample < 4) or given.jobs < 1:
@@ -124,11 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sample = None if given.sample is None else (given.sample, seed)
     if given.resume is not None and (len(proofs) > 1 or sample is not None):
         parser.error("--resume is about one proof that is checked as a whole")
-    ask, codes = partial(answer, models=given.model, wanted=given.question, sample=sample), set()
-    if len(proofs) == 1:
-        ask = partial(ask, jobs=given.jobs, kept=given.resume)
-    with ProcessPoolExecutor(given.jobs) if given.jobs > 1 < len(proofs) else nullcontext() as pool:
-        for text, code in (pool.map if pool else map)(ask, proofs):
-            print(text, flush=True)
-            codes.add(code)
+    codes = set()
+    for proof in proofs:
+        text, code = answer(proof, given.model, given.question, sample=sample, jobs=given.jobs, kept=given.resume)
+        print(text, flush=True)
+        codes.add(code)
     return 1 if 1 in codes else max(codes)

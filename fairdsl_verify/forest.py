@@ -17,8 +17,8 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.margin import of_threshold, of_trees
-from fairdsl_verify.onnx_file import Graph, Node, tensor, text_of
-from fairdsl_verify.question import MAYBE, Box, Column, Model, decided, integral, side_of
+from fairdsl_verify.onnx_file import Graph, Node
+from fairdsl_verify.question import MAYBE, Box, Column, Model, integral, side_of
 
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
@@ -102,28 +102,27 @@ class Forest:
 
     def __init__(self, question: Model, graph: Graph) -> None:
         node = next(each for each in graph.nodes if each.domain == "ai.onnx.ml")
-        made = 7 if node.op == "TreeEnsembleClassifier" else 1
-        if _back(graph, node.inputs[0], 1) != graph.input or _back(graph, graph.outputs[0], made) != node.outputs[0]:
-            reject("the model is more than trees: between its input, them and its first output stands something else")
-        base, share = _listed(node, "base_values"), Fraction(1)
-        if len(base) > 1:
-            reject("the trees have several base values")
-        if node.op == "TreeEnsembleClassifier":
-            (limit, self.upward), self.zero_is_low = _label_of(node, question), True
-            votes = "class"
-        elif node.op == "TreeEnsembleRegressor":
-            limit = _limit_of(node, question)
-            self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
-            votes = "target"
-        else:
+        labels = node.op == "TreeEnsembleClassifier"
+        if node.op not in ("TreeEnsembleClassifier", "TreeEnsembleRegressor"):
             reject(f"this program does not know the operator `{node.op}`")
+        made = _back(graph, graph.outputs[0], 7 if labels else 1)
+        if _back(graph, node.inputs[0], 1) != graph.input or made != node.outputs[0]:
+            reject("the model is more than trees: between its input, them and its first output stands something else")
         for ignored in ("nodes_hitrates", "nodes_missing_value_tracks_true"):  # nothing is missing
-            node.attributes.pop(ignored, None)
-        roots = _Nodes(node, question, {name: _listed(node, f"{votes}_{name}") for name in _VOTES})
-        if node.op == "TreeEnsembleRegressor" and (how := _text(node, "aggregate_function", "SUM")) != "SUM":
-            share = Fraction(1, len(roots.first))
-            if how != "AVERAGE":
-                reject(f"the trees are put together by {how}")
+            node.listed(ignored)
+        votes = {name: _listed(node, f"{'class' if labels else 'target'}_{name}") for name in _VOTES}
+        roots, base, share = _Nodes(node, question, votes), _listed(node, "base_values"), Fraction(1)
+        transform, how = node.one("post_transform", "NONE"), node.one("aggregate_function", "SUM")
+        if len(base) > 1 or how not in (("SUM",) if labels else ("SUM", "AVERAGE")):
+            reject(f"the trees have several base values, or are put together by {how}")
+        if labels:  # which one is chosen before anything is transformed
+            limit, self.upward = _label_of(node, question, negative=any(vote < 0 for vote in votes["weights"]))
+            self.zero_is_low = True
+        else:
+            if question.of != "score" or node.one("n_targets", 1) != 1 or transform != "NONE":
+                reject("the trees compute one score as it is, and the question asks for a label, or they do more")
+            limit, share = Fraction(question.threshold), Fraction(1, len(roots.first) if how == "AVERAGE" else 1)
+            self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
         node.all_seen()
         self._limit, self._roots = limit, len(roots.first)
         self._votes = [*(vote * share for vote in roots.votes.values()), *base]
@@ -177,65 +176,39 @@ class Forest:
         side = found[0] if len(set(found)) == 1 else MAYBE
         return Sum(side, side != MAYBE or not (moved or self.margin))
 
-    def cells(self, known: Known, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
-        """Positions that stand for all, each with the measure of those who are alike."""
-        attribute = self.question.attributes[place]
-        low, high = ends
-        cuts = {cut for tree in known[1] for cut in tree.cuts(place) if low < cut <= high}
-        if cuts and attribute.real:
-            reject("a leaf is evaluated that has a range of reals")
-        starts = sorted({low, *cuts})
-        return [(at, attribute.measure((at, to - 1))) for at, to in pairwise([*starts, high + 1])]
+    def cuts(self, known: Known, place: int, ends: tuple[int, int]) -> Sequence[int]:
+        """Positions from which on people of a range are told apart from those before."""
+        return sorted({cut for tree in known[1] for cut in tree.cuts(place) if ends[0] < cut <= ends[1]})
 
-    def high(self, known: Known, point: Sequence[int]) -> bool:
-        """On which side an individual of the box is."""
+    def high(self, known: Known, point: Sequence[int]) -> int:
+        """On which side an individual of the box is, as far as that is known."""
         total = known[0] + sum(tree.at(point) for tree in known[1])
-        return decided(total, self.margin, zero_is_low=self.zero_is_low)
+        return side_of(total, total, self.margin, zero_is_low=self.zero_is_low)
 
 
 def _back(graph: Graph, name: str, kind: int) -> str:
     """The tensor that a name is, behind Identity and Cast to a data type; nodes are listed in order."""
     for node in reversed(graph.nodes):
         if name in node.outputs and node.domain == "ai.onnx" and node.op in ("Identity", "Cast"):
-            if node.op == "Cast" and node.integer("to", 0) != kind:
+            if node.op == "Cast" and node.one("to", 0) != kind:
                 reject("a `Cast` to another type than trees read and write")
             node.all_seen()
             name = node.inputs[0]
     return name
 
 
-def _label_of(node: Node, question: Model) -> tuple[Fraction, bool]:
+def _label_of(node: Node, question: Model, *, negative: bool) -> tuple[Fraction, bool]:
     """What the sum has to exceed for the second of two labels, and whether the question asks for that one."""
-    _text(node, "post_transform", "NONE")  # the label is chosen before
     labels = [*_listed(node, "classlabels_int64s"), *_listed(node, "classlabels_strings")]
     if question.of != "label" or len(set(labels)) != 2 or len(labels) != 2 or question.threshold not in labels:
         reject("the file's trees choose one of two labels, and the question asks for another one, or for a score")
-    negative = any(weight < 0 for weight in _listed(node, "class_weights", keep=True))
     return Fraction(0 if negative else 1, 2), labels[1] == question.threshold
 
 
-def _limit_of(node: Node, question: Model) -> Fraction:
-    if question.of != "score" or node.integer("n_targets", 1) != 1:
-        reject("the file's trees compute one score, and the question asks for a label, or they compute several")
-    if _text(node, "post_transform", "NONE") != "NONE":
-        reject("the trees' sum is transformed")
-    return Fraction(question.threshold)
-
-
-def _text(node: Node, name: str, default: str) -> str:
-    item = node.attributes.pop(name, None)
-    return default if item is None else item.text(4)
-
-
-def _listed(node: Node, name: str, *, keep: bool = False) -> list[Any]:
-    """A list of integers, texts or floats; newer files may hold these as a tensor. Unless kept it counts as seen."""
-    found: list[Any] = []
-    for each in (name, f"{name}_as_tensor"):
-        item = node.attributes.get(each) if keep else node.attributes.pop(each, None)
-        if item is not None:
-            found += [*item.integers(8), *map(text_of, item.each(9)), *item.floats(7, "f")]
-            found += [value for data in item.each(5) for value in tensor(data)[1][1]]
-    return found
+def _listed(node: Node, name: str) -> list[Any]:
+    """A list of integers, texts or floats; newer files may hold these as a tensor."""
+    held = (value for _, entries in node.listed(f"{name}_as_tensor") for value in entries)
+    return [*node.listed(name), *held]
 
 
 class _Nodes:

@@ -1,22 +1,27 @@
-"""What float32 may make of a score: a bound that holds of everybody, in exact arithmetic.
+"""What float32 may make of a score: bounds that hold of everybody in a box, in whole numbers.
 
-It is that of forward error analysis (Higham, chapter 3) for the file's own nodes: sums in any order, with or without
-fused multiply-adds, each operation off by 2^-24 of its result, or by 2^-126 where that is flushed to zero. A sum of n
-products, with what is multiplied or added behind it, is off by less than gamma(n + 3) times the sum of their sizes.
+It is forward error analysis (Higham, chapter 3) for the file's own nodes: sums in any order, with or without fused
+multiply-adds, each operation off by u = 2^-24 of its result, or by 2^-126 where that is flushed to zero. A node of n
+weights takes a number through at most n + 1 operations, so it is off by gamma(n + 1) times what it makes of sizes
+instead of numbers. What is flushed to zero is less than that, since 2^-64 is added to each size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import lcm
+from itertools import chain
+from math import ceil, lcm
+from operator import add, mul
 
 from fairdsl_verify import reject
-from fairdsl_verify.chain import Network
+from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import Column, Model
 
 #: Numbers up to here are float32 numbers if they are whole; the least that is not flushed to zero; the greatest.
 WHOLE, LEAST, GREATEST = 1 << 24, Fraction(1, 1 << 126), 1 << 127
+#: Sizes and errors of networks are multiples of 2^-64, rounded up.
+BITS = 64
 
 
 def gamma(count: int) -> Fraction:
@@ -37,51 +42,64 @@ def of_threshold(threshold: Fraction) -> Fraction:
     return Fraction(0) if stored(abs(threshold), [threshold]) else abs(threshold) * gamma(1) + LEAST
 
 
-def of_column(question: Model, column: Column) -> tuple[Fraction, Fraction, Fraction]:
-    """The least and the greatest number of a column, and what it is off by when the model is fed."""
-    low = high = column.constant
-    numbers, real = [column.constant], False
-    for place, attribute in enumerate(question.attributes):
-        listed = place in column.tables
-        added = [
-            column.adds(attribute, place, at) for at in (range(attribute.size) if listed else (0, attribute.size - 1))
-        ]
-        low, high = low + min(added), high + max(added)
-        # Between the ends of an integer's range its values are whole multiples of the factor, which starts at one.
-        numbers += [*added, column.factors.get(place, Fraction(0))]
-        real |= attribute.real and place in column.factors
-    most = max(abs(low), abs(high))
-    sizes = sum(map(abs, numbers), Fraction(0))
-    fed = Fraction(0) if not real and stored(sizes, numbers) else most * gamma(1) + LEAST
-    return low, high, fed
+def added_to(column: Column, box: Sequence[tuple[int, int]]) -> list[list[Fraction]]:
+    """What each attribute that a column reads adds to it on a box: all of a table, else at the ends."""
+    found = [[column.adds(place, at) for at in box[place]] for place in column.factors]
+    return found + [table[box[place][0] : box[place][1] + 1] for place, table in column.tables.items()]
 
 
-def of_network(question: Model, network: Network) -> Fraction:
-    """What the score of anybody is off by at most."""
-    if network.sigmoid:
-        reject("what float32 makes of a sigmoid has no bound here")
-    units = [of_column(question, column) for column in question.reads]
-    for step in network.nodes:
-        if step is None:
-            units = [(max(low, Fraction(0)), max(high, Fraction(0)), error) for low, high, error in units]
-            continue
-        below, units = units, []
-        for row, bias in zip(step.weight, step.bias, strict=True):
-            terms = [(weight, *unit) for weight, unit in zip(row, below, strict=True) if weight]
-            low = bias + sum(weight * (first if weight > 0 else last) for weight, first, last, _ in terms)
-            high = bias + sum(weight * (last if weight > 0 else first) for weight, first, last, _ in terms)
-            carried = sum((abs(weight) * error for weight, _, _, error in terms), Fraction(0))
-            sizes = sum((abs(weight) * max(abs(first), abs(last)) for weight, first, last, _ in terms), abs(bias))
-            lost = gamma(len(terms) + 3) * (sizes + carried) + 2 * (len(terms) + 3) * LEAST * step.factor
-            if sizes + carried + lost >= GREATEST or any(0 < abs(weight) < LEAST for weight in (*row, bias)):
-                reject("a number of the model may overflow in float32, or one of the file be flushed to zero")
-            units.append((low, high, carried + lost))
-    return units[0][2] + of_threshold(question.threshold)
+class Float32:
+    """How far off the scores of a network's file are, by the ranges of its units."""
+
+    def __init__(self, question: Model, network: Network, scales: Sequence[int]) -> None:
+        if network.sigmoid:
+            reject("what float32 makes of a sigmoid has no bound here")
+        self._reads, self._scales, self._threshold = question.reads, scales, _up(of_threshold(question.threshold))
+        #: Of each node, layer by layer, what it makes of sizes, by rows, and its gamma.
+        self._layers = [[_sizes(node) for node in nodes] for nodes in network.nodes]
+
+    def off(self, box: Sequence[tuple[int, int]], bounds: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
+        """How far off the last layer is of anybody in a box where the units of each layer have these bounds."""
+        added = [(column.constant, added_to(column, box)) for column in self._reads]
+        ends = [[sum(map(end, each), constant) for end in (min, max)] for constant, each in added]
+        sizes = [_up(max(map(abs, each))) + 1 for each in ends]
+        errors = [ceil(size * gamma(1)) for size in sizes]
+        for nodes, scale, (_, highs) in zip(self._layers, self._scales, bounds, strict=True):
+            for rows, biases, lost in nodes:
+                carried = [-(-sum(map(mul, row, errors)) >> BITS) for row in rows]
+                sizes = [-(-sum(map(mul, row, sizes)) >> BITS) + bias for row, bias in zip(rows, biases, strict=True)]
+                if max(map(add, sizes, carried)) >= GREATEST << BITS:
+                    reject("a number of the model may overflow in float32")
+                errors = [error + ceil(lost * (size + error)) for size, error in zip(sizes, carried, strict=True)]
+            off = errors[0]
+            # Behind ReLU a unit is as far off, or as far as it may be above zero.
+            most = [-(-(high << BITS) // scale) for high in highs]
+            sizes = [max(0, high) for high in most]
+            errors = [min(error, max(0, high + error)) for high, error in zip(most, errors, strict=True)]
+        return -(-(off + self._threshold) * self._scales[-1] >> BITS)
+
+
+def _sizes(node: Affine) -> tuple[list[list[int]], list[int], Fraction]:
+    """What a node makes of sizes, and the gamma of the operations that a number goes through."""
+    if any(0 < abs(number) < LEAST for row in (node.bias, *node.weight) for number in row):
+        reject("a number of the file may be flushed to zero in float32")
+    count = 1 + max(sum(map(bool, row)) for row in node.weight)
+    rows, biases = ([_up(abs(number)) for number in row] for row in node.weight), (_up(abs(b)) + 1 for b in node.bias)
+    return list(rows), list(biases), gamma(count)
+
+
+def _up(number: Fraction) -> int:
+    """In 2^-BITS, rounded up."""
+    return ceil(number * (1 << BITS))
 
 
 def of_trees(question: Model, sizes: Fraction, votes: list[Fraction], trees: int) -> Fraction:
     """What the sum of anybody's votes is off by; ``sizes``: the most that they come to without their signs."""
+    whole = [(0, attribute.size - 1) for attribute in question.attributes]
     for column in question.reads:
-        if of_column(question, column)[2]:
+        # Between the ends of an integer's range its values are whole multiples of the factor, which starts at one.
+        numbers = [column.constant, *column.factors.values(), *chain(*added_to(column, whole))]
+        real = any(question.attributes[place].real for place in column.factors)
+        if real or not stored(sum(map(abs, numbers), Fraction(0)), numbers):
             reject("a column of the trees is rounded when the model is fed")
     return Fraction(0) if stored(sizes, votes) else gamma(trees + 3) * sizes + 2 * (trees + 3) * LEAST

@@ -7,12 +7,15 @@ that callers may replace, operators of other domains, attributes and fields that
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from math import prod
+from math import isfinite, prod
 from typing import Any
 
 from fairdsl_verify import reject
+
+#: A tensor's shape and its entries, row by row.
+Tensor = tuple[tuple[int, ...], list[Fraction]]
 
 
 class Message:
@@ -24,17 +27,12 @@ class Message:
         while at < len(data):
             tag, at = _varint(data, at)
             kind, number = tag & 7, tag >> 3
-            value: Any
-            if kind == 0:
-                value, at = _varint(data, at)
-            elif kind in (1, 5):
-                size = 8 if kind == 1 else 4
-                value, at = data[at : at + size], at + size
-            elif kind == 2:
-                size, at = _varint(data, at)
-                value, at = data[at : at + size], at + size
-            else:
+            if kind not in (0, 1, 2, 5):
                 reject(f"the model's file has a field of wire type {kind}")
+            value: Any
+            value, at = (8, at) if kind == 1 else (4, at) if kind == 5 else _varint(data, at)
+            if kind:  # so far it is a size
+                value, at = data[at : at + value], at + value
             if at > len(data):
                 reject("the model's file ends within a field")
             self.fields.setdefault(number, []).append((kind, value))
@@ -63,23 +61,23 @@ class Message:
         """The values of a repeated field of bytes."""
         return [value for _, value in self.values(number, 2)]
 
+    def texts(self, number: int) -> list[str]:
+        """The values of a repeated field of text; what is no text stands for itself."""
+        return [data.decode("utf-8", "replace") for data in self.each(number)]
+
     def text(self, number: int) -> str:
-        """A field of text."""
-        return text_of(self.one(number, 2, b""))
+        """A field of text that may stand there once."""
+        self.one(number, 2, b"")
+        return "".join(self.texts(number))
 
     def floats(self, number: int, code: str) -> list[Fraction]:
-        """A repeated field of floats (`f`) or doubles (`d`), packed or not."""
+        """A field of floats (`f`) or doubles (`d`), packed or not."""
         return dyadic(b"".join(value for _, value in self.values(number, 2, 5 if code == "f" else 1)), code)
 
     def integers(self, number: int) -> list[int]:
-        """A repeated field of integers, packed or not."""
+        """A field of integers, packed or not."""
         found = self.values(number, 0, 2)
         return [_signed(one) for kind, value in found for one in (_varints(value) if kind == 2 else [value])]
-
-
-def text_of(data: bytes) -> str:
-    """Text as it is compared: what is none stands for itself."""
-    return data.decode("utf-8", "replace")
 
 
 def _varints(data: bytes) -> Iterator[int]:
@@ -109,15 +107,10 @@ def dyadic(data: bytes, code: str) -> list[Fraction]:
     """Little-endian floats as the exact numbers they are."""
     if len(data) % struct.calcsize("<" + code):
         reject("a tensor's data is not a whole number of entries")
-    found = []
-    for (value,) in struct.iter_unpack("<" + code, data):
-        if value != value or value in (float("inf"), float("-inf")):
-            reject("a tensor has an entry that is not a number")
-        found.append(Fraction(value))
-    return found
-
-
-Tensor = tuple[tuple[int, ...], list[Fraction]]
+    found = [value for (value,) in struct.iter_unpack("<" + code, data)]
+    if not all(map(isfinite, found)):
+        reject("a tensor has an entry that is not a number")
+    return list(map(Fraction, found))
 
 
 def tensor(data: bytes) -> tuple[str, Tensor]:
@@ -126,46 +119,58 @@ def tensor(data: bytes) -> tuple[str, Tensor]:
     message.only((1, 2, 4, 7, 8, 9, 10, 12, 14), "a tensor")
     if message.one(14, 0, 0):
         reject("a tensor's data lies in another file")
-    dims, kind = tuple(message.integers(1)), message.one(2, 0, 0)
-    raw, name = message.one(9, 2, None), message.text(8)
+    dims, kind, name = tuple(message.integers(1)), message.one(2, 0, 0), message.text(8)
     field, code = {1: (4, "f"), 11: (10, "d")}.get(kind, (0, ""))
     if not field:
         reject(f"the tensor `{name}` is of data type {kind}; this program reads float32 and float64")
-    if any(number in message.fields for number in (4, 7, 10) if number != field or raw is not None):
+    raw = 9 in message.fields
+    if any(number in message.fields for number in (4, 7, 10) if number != field or raw):
         reject(f"the tensor `{name}` has its data twice, or as another type")
-    values = message.floats(field, code) if raw is None else dyadic(raw, code)
+    values = dyadic(message.one(9, 2, b""), code) if raw else message.floats(field, code)
     if any(size < 0 for size in dims) or prod(dims) != len(values):
         reject(f"the tensor `{name}` has {len(values)} entries where its shape has {prod(dims)}")
     return name, (dims, values)
 
 
+#: How the values of an attribute are read, by its type: one float, integer, text or tensor, or several.
+_READ: dict[int, Callable[[Message], list[Any]]] = {
+    1: lambda item: dyadic(item.one(2, 5, b"\0\0\0\0"), "f"),
+    2: lambda item: [_signed(item.one(3, 0, 0))],
+    3: lambda item: [item.text(4)],
+    4: lambda item: [tensor(item.one(5, 2, b""))[1]],
+    6: lambda item: item.floats(7, "f"),
+    7: lambda item: item.integers(8),
+    8: lambda item: item.texts(9),
+}
+
+
 class Node:
-    """A node of the graph: its operator, what it reads and makes, and its attributes."""
+    """A node of the graph: its operator, what it reads and makes, and its attributes that nobody has looked at yet."""
 
     def __init__(self, data: bytes) -> None:
         message = Message(data)
         message.only((1, 2, 3, 4, 5, 6, 7, 9), "a node")
-        self.op = message.text(4)
-        self.domain = message.text(7) or "ai.onnx"
-        self.inputs, self.outputs = (list(map(text_of, message.each(number))) for number in (1, 2))
-        self.attributes: dict[str, Message] = {}
+        self.op, self.domain = message.text(4), message.text(7) or "ai.onnx"
+        self.inputs, self.outputs = message.texts(1), message.texts(2)
+        self.attributes: dict[str, list[Any]] = {}
         for item in map(Message, message.each(5)):
-            name = item.text(1)
-            # Name, explanation and type, and the one field that holds a value of this type.
-            item.only((1, 13, 20, item.one(20, 0, 0) + 1), f"the attribute `{name}`")
-            if name in self.attributes:
-                reject(f"`{self.op}` has its attribute `{name}` twice")
-            self.attributes[name] = item
+            name, kind = item.text(1), item.one(20, 0, 0)
+            if name in self.attributes or kind not in _READ:
+                reject(f"`{self.op}` has its attribute `{name}` twice, or of a type that this program does not know")
+            # Name, explanation and type, and the one field that holds values of this type.
+            item.only((1, 13, 20, kind + 1), f"the attribute `{name}`")
+            self.attributes[name] = _READ[kind](item)
 
-    def integer(self, name: str, default: int) -> int:
-        """An integer attribute, taken off the list of those not looked at."""
-        item = self.attributes.pop(name, None)
-        return default if item is None else _signed(item.one(3, 0, 0))
+    def listed(self, name: str) -> list[Any]:
+        """An attribute's values, none where it is not there; it counts as looked at."""
+        return self.attributes.pop(name, [])
 
-    def number(self, name: str) -> Fraction:
-        """A float attribute whose default is 1."""
-        item = self.attributes.pop(name, None)
-        return Fraction(1) if item is None else dyadic(item.one(2, 5, b"\0\0\0\0"), "f")[0]
+    def one(self, name: str, default: Any) -> Any:
+        """An attribute of one value, which is of the default's type."""
+        found = self.listed(name) or [default]
+        if len(found) != 1 or type(found[0]) is not type(default):
+            reject(f"the attribute `{name}` is of another type than this program knows")
+        return found[0]
 
     def all_seen(self) -> None:
         """Reject attributes that nobody looked at: they might mean something."""
@@ -183,22 +188,17 @@ class Graph:
             reject("the model uses operators of a domain that is not ONNX's")
         graph = Message(model.one(7, 2, b""))
         graph.only((1, 2, 5, 10, 11, 12, 13), "the graph")
-        self.constants: dict[str, Tensor] = {}
-        for data in graph.each(5):
-            name, found = tensor(data)
-            if name in self.constants:
-                reject(f"the tensor `{name}` stands there twice")
-            self.constants[name] = found
-        given = [Message(item) for item in graph.each(11)]
-        inputs = [item.text(1) for item in given]
+        tensors = list(map(tensor, graph.each(5)))
+        self.constants: dict[str, Tensor] = dict(tensors)
+        given, self.nodes = [Message(item) for item in graph.each(11)], list(map(Node, graph.each(1)))
         self.outputs = [Message(item).text(1) for item in graph.each(12)]
-        if len(inputs) != 1 or inputs[0] in self.constants:
+        made = [name for name, _ in tensors] + [name for node in self.nodes for name in node.outputs]
+        if len(given) != 1 or given[0].text(1) in self.constants:
             reject("the model has several inputs, or an initializer that callers may replace")
-        self.input, self.nodes = inputs[0], list(map(Node, graph.each(1)))
+        self.input = given[0].text(1)
+        if len({*made, self.input}) != len(made) + 1:
+            reject("a tensor is made twice")
         shape = Message(Message(Message(given[0].one(2, 2, b"")).one(1, 2, b"")).one(2, 2, b""))
         sizes = [Message(size).one(1, 0, 0) for size in shape.each(1)][1:]
         #: How many columns the input is declared to have; 0 where the file leaves that open.
         self.width = prod(sizes) if sizes else 0
-        made = [name for node in self.nodes for name in node.outputs]
-        if len({*made, *inputs, *self.constants}) != len(made) + 1 + len(self.constants):
-            reject("a tensor is made twice")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -17,6 +18,7 @@ FORMAT = "fairdsl.proof/2"
 MOST_ASSIGNMENTS, MOST_EVALUATED = 4096, 4096
 #: Three-valued truth of a condition on a box.
 NO, MAYBE, YES = 0, 1, 2
+RELATIONS = ("<", "<=", ">", ">=")
 
 
 def whole(value: Any, what: str) -> int:
@@ -35,14 +37,10 @@ def digits(text: str) -> int:
 
 def exact(value: Any, what: str) -> Fraction:
     """A number of the question: a whole one, or text `p/q`."""
-    if type(value) is int:
-        return Fraction(value)
-    if type(value) is not str or not all(c in "-/0123456789" for c in value):
-        reject(f"{what} is not an exact number")
-    try:
-        return Fraction(value)
-    except (ValueError, ZeroDivisionError):
-        reject(f"{what} is not an exact number")
+    if type(value) is int or (type(value) is str and set(value) <= set("-/0123456789")):
+        with suppress(ValueError, ZeroDivisionError):
+            return Fraction(value)
+    return reject(f"{what} is not an exact number")
 
 
 def integral(value: Fraction) -> int:
@@ -89,8 +87,6 @@ class Attribute:
 
     def __init__(self, data: Any) -> None:
         kind = data.get("type") if type(data) is dict else None
-        if kind not in ("values", "integer", "real"):
-            reject("an attribute is of no known type")
         ends = ("values", "labels") if kind == "values" else ("low", "high")
         self.data = keys(data, ("name", "type", *ends), "an attribute")
         self.real, self.name = kind == "real", self.data["name"]
@@ -99,16 +95,13 @@ class Attribute:
         if kind == "values":
             self.values = [exact(value, "a value") for value in items(self.data["values"], "`values`")]
             labels, self.size = items(self.data["labels"], "`labels`"), len(self.values)
-            if any(type(label) is not str for label in labels) or len(labels) != self.size:
-                reject("a label is not text, or there are not as many as values")
-            if len(set(self.values)) != self.size:
-                reject("an attribute has a value twice")
+            if any(type(label) is not str for label in labels) or not len({*self.values}) == len(labels) == self.size:
+                reject("a label is not text, there are not as many as values, or it has a value twice")
         else:
             self.start, high = exact(self.data["low"], "`low`"), exact(self.data["high"], "`high`")
-            if self.real:
-                self.step = (high - self.start) / CELLS
-            elif self.start.denominator != 1 or high.denominator != 1:
-                reject("the ends of an integer attribute are not whole")
+            if kind not in ("integer", "real") or (kind == "integer" and (self.start % 1 or high % 1)):
+                reject("an attribute is of no known type, or the ends of an integer one are not whole")
+            self.step = (high - self.start) * Fraction(1, CELLS) if self.real else self.step
             self.size = CELLS + 1 if self.real else int(high - self.start) + 1
         if self.size < 1 or self.step <= 0:
             reject("an attribute has no values, or a real one of them")
@@ -175,9 +168,7 @@ class Condition:
             ends = self.attributes[place].range(box[place])
             low += factor * ends[factor < 0]
             high += factor * ends[factor > 0]
-        if self.op == "<":
-            return YES if high < 0 else NO if low >= 0 else MAYBE
-        return YES if high <= 0 else NO if low > 0 else MAYBE
+        return side_of(-high, -low, zero_is_low=self.op == "<")
 
 
 def place_of(term: list[Any], attributes: Sequence[Attribute]) -> int:
@@ -196,19 +187,11 @@ def places_of(names: Any, attributes: Sequence[Attribute]) -> list[int]:
     return places
 
 
-def side_of(low: int, high: int, margin: int, *, zero_is_low: bool) -> int:
+def side_of(low: Fraction | int, high: Fraction | int, margin: int = 0, *, zero_is_low: bool) -> int:
     """Of scores less their threshold in [low, high], each off by up to the margin: all are above, none is, or MAYBE."""
     if low > margin or (low == margin and not zero_is_low):
         return YES
     return NO if high < -margin or (high == -margin and zero_is_low) else MAYBE
-
-
-def decided(score: int, margin: int, *, zero_is_low: bool) -> bool:
-    """Whether a score less its threshold is above; rejected where it may be off so far that this is not known."""
-    side = side_of(score, score, margin, zero_is_low=zero_is_low)
-    if side == MAYBE:
-        reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
-    return side == YES
 
 
 class Column:
@@ -217,7 +200,7 @@ class Column:
     def __init__(self, data: Any, attributes: Sequence[Attribute]) -> None:
         self.data = keys(data, ("constant", "terms"), "a column")
         self.constant = exact(self.data["constant"], "a column's constant")
-        self.factors: dict[int, Fraction] = {}
+        self._attributes, self.factors = attributes, dict[int, Fraction]()
         self.tables: dict[int, list[Fraction]] = {}
         for item in items(self.data["terms"], "`terms`"):
             place = place_of(items(item, "a term"), attributes)
@@ -231,15 +214,22 @@ class Column:
             if len(self.tables[place]) != attribute.size:
                 reject("a column has a table without an entry for each value")
 
-    def adds(self, attribute: Attribute, place: int, position: int) -> Fraction:
+    def adds(self, place: int, position: int) -> Fraction:
         """What an attribute adds at a position."""
         if place in self.tables:
             return self.tables[place][position]
-        return self.factors[place] * attribute.value(position) if place in self.factors else Fraction(0)
+        return self.factors[place] * self._attributes[place].value(position) if place in self.factors else Fraction(0)
+
+    def of(self, point: Sequence[int]) -> Fraction:
+        """The number that it has of somebody, given by positions."""
+        return sum((self.adds(place, point[place]) for place in (*self.factors, *self.tables)), self.constant)
 
 
 class Model:
     """Who there is, what the model reads of them, and when it decides how: what all questions say."""
+
+    #: Whether it is about float32 as well.
+    deployed = False
 
     def __init__(self, found: dict[str, Any]) -> None:
         self.attributes = [Attribute(item) for item in items(found["attributes"], "`attributes`")]
@@ -249,26 +239,23 @@ class Model:
         self.differ: list[int] = []
         self.shared = list(range(len(self.attributes)))
         self.assignments: list[tuple[int, ...]] = [()]
-        self._decides(keys(found["decides"], ("of", "relation", "threshold"), "`decides`"))
-        self.reads = [Column(item, self.attributes) for item in items(found["reads"], "`reads`")]
-        self.property, self.sha256 = str(found["property"]), str(found["model"])
-        self.said = {key: found[key] for key in found if key != "claims"}
-        said = json.dumps(self.said, sort_keys=True, separators=(",", ":"))
-        self.digest = hashlib.sha256(said.encode()).hexdigest()
-
-    def _decides(self, decides: dict[str, Any]) -> None:
+        decides = keys(found["decides"], ("of", "relation", "threshold"), "`decides`")
         #: What a score or a probability is compared with, or the label, a whole number or text, that is asked for.
         self.of, self.relation, self.threshold = decides["of"], decides["relation"], decides["threshold"]
-        if self.of not in ("score", "probability", "label"):
-            reject("`decides` is of no known kind")
-        if self.relation not in (("=",) if self.of == "label" else ("<", "<=", ">", ">=")):
-            reject("`decides` is by no known relation")
+        relations = {"label": ("=",), "score": RELATIONS, "probability": RELATIONS}
+        if self.relation not in relations.get(self.of, ()):
+            reject("`decides` is of no known kind, or by no known relation")
         if self.of != "label":
             self.threshold = exact(self.threshold, "the threshold")
         elif type(self.threshold) not in (int, str):
             reject("a label is neither a whole number nor text")
         if self.of == "probability" and self.threshold != Fraction(1, 2):
             reject("a probability is compared with another number than 1/2: this format has no proofs of that")
+        self.reads = [Column(item, self.attributes) for item in items(found["reads"], "`reads`")]
+        self.property, self.sha256 = str(found["property"]), str(found["model"])
+        self.said = {key: found[key] for key in found if key != "claims"}
+        said = json.dumps(self.said, sort_keys=True, separators=(",", ":"))
+        self.digest = hashlib.sha256(said.encode()).hexdigest()
 
     def file_of(self, contents: Sequence[bytes]) -> bytes:
         """The model's file, of those that were given."""
@@ -294,39 +281,30 @@ class Question(Model):
     def __init__(self, data: Any) -> None:
         known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
         found = keys(data, (*known, "relax", "pair", "asks", "arithmetic", "claims"), "the question")
-        if found["format"] != FORMAT:
-            reject(f"it is of the format {found['format']!r}; this program reads {FORMAT}")
         super().__init__(found)
+        choices = {"format": (FORMAT,), "mode": ("any", "each"), "arithmetic": ("real", "float32")}
+        choices |= {"asks": ("holds",) if self.loose else ("holds", "share")}
+        for key, allowed in choices.items():
+            if found[key] not in allowed:
+                reject(f"`{key}` is {found[key]!r}, and not {' or '.join(allowed)}")
+        self.each, self.asks, self.deployed = found["mode"] == "each", found["asks"], found["arithmetic"] == "float32"
         self.differ = places_of(found["differ"], self.attributes)
-        if any(self.attributes[place].real for place in self.differ):
-            reject("a real attribute differs: this format has no proofs of that")
         self.shared = [place for place in self.shared if place not in self.differ]
-        if prod(self.attributes[place].size for place in self.differ) > MOST_ASSIGNMENTS:
-            reject("what differs has too many values together")
-        self.assignments = list(product(*(range(self.attributes[place].size) for place in self.differ)))
-        self.each = found["mode"] == "each"
-        if found["mode"] not in ("any", "each"):
-            reject("`mode` is neither `any` nor `each`")
+        sizes = [self.attributes[place].size for place in self.differ]
+        if prod(sizes) > MOST_ASSIGNMENTS or any(self.attributes[place].real for place in self.differ):
+            reject("what differs has too many values together, or a real attribute does")
+        self.assignments = list(product(*map(range, sizes)))
         self.where, self.target = (Condition(found[key], self.attributes) for key in ("where", "target"))
         if not self.loose and (found["relax"] != [] or found["pair"] != ["and"]):
             reject("the question is a relaxed one")
-        self.asks = found["asks"]
-        if self.asks not in (("holds",) if self.loose else ("holds", "share")):
-            reject("`asks` is neither `holds` nor `share`, or a share is asked for of a relaxed question")
-        self.deployed = found["arithmetic"] == "float32"
-        if found["arithmetic"] not in ("real", "float32"):
-            reject("`arithmetic` is neither `real` nor `float32`")
         claims = keys(found["claims"], ("certified", "falsified", "holds", "compared", "margin"), "`claims`")
-        self.certified, self.falsified, self.margin = (
-            exact(claims[k], k) for k in ("certified", "falsified", "margin")
-        )
-        if type(claims["holds"]) is not bool:
+        self.certified, self.falsified = exact(claims["certified"], "a share"), exact(claims["falsified"], "a share")
+        self.margin, self.holds = exact(claims["margin"], "the margin"), claims["holds"]
+        if type(self.holds) is not bool:
             reject("`holds` is not a truth value")
-        #: Whether it claims that the demand holds, and two individuals, by positions, who are compared.
-        self.holds: bool = claims["holds"]
-        self.compared = [
-            [whole(at, "a position") for at in items(one, "one")] for one in items(claims["compared"], "two")
-        ]
+        two = [items(one, "one of two") for one in items(claims["compared"], "`compared`")]
+        #: Two individuals, by positions, who are said to be compared.
+        self.compared = [[whole(at, "a position") for at in one] for one in two]
 
     def words(self) -> Iterator[str]:
         """The question as it is printed, and what it means."""

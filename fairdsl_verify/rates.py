@@ -45,7 +45,7 @@ def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
             above = formulas.sum({}, constant, trees, zero=not forest.zero_is_low)
             return above if forest.upward else formulas.joined("not", [above])
         network = network_of(graph, len(question.reads))
-        if len(network.layers) > 1:
+        if len(network.nodes) > 1:
             reject("the model has hidden units: this format has no proofs of their rates")
     else:
         width = len(question.reads)
@@ -64,7 +64,7 @@ def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
 
 
 def _affine(weights: list[Fraction], bias: Fraction) -> Network:
-    return Network([Affine([weights], [bias])], sigmoid=False, nodes=[])
+    return Network([[Affine([weights], [bias])]], sigmoid=False)
 
 
 def linear_of(content: bytes) -> Network:

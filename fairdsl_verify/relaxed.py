@@ -13,10 +13,8 @@ from math import ceil
 from typing import Any
 
 from fairdsl_verify import reject
-from fairdsl_verify.bounds import Pass
-from fairdsl_verify.forest import Sum
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import MAYBE, NO, YES, Attribute, Box, Condition, Question, exact, items, place_of
+from fairdsl_verify.question import NO, YES, Attribute, Box, Condition, Question, exact, items, place_of
 from fairdsl_verify.tree import Checker, Node, Totals
 
 
@@ -95,32 +93,27 @@ class RelaxedChecker(Checker):
                     return True
         return False
 
-    def alike(self, found: Pass | Sum) -> bool:
-        """Whether all get the same decision; it is not enough that what differs is not read."""
-        return found.side != MAYBE
-
-    def related(self, two: Sequence[Sequence[int]], others: set[int]) -> bool:
-        """Whether two are as near to each other as they have to be, and meet the condition on the two."""
-        for place in others:
-            by = self.question.relax.get(place, Fraction(0))
-            one, other = (self.question.attributes[place].value(each[place]) for each in two)
-            if by is not None and abs(one - other) > by:
+    def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether two are asked about, different and near enough to each other, and meet the condition on the two."""
+        asked = all(self.asked([(at, at) for at in each]) == YES for each in (one, other))
+        differ = [one[place] != other[place] for place in self.question.differ]
+        if not asked or not any(differ) or (self.question.each and not all(differ)):
+            return False
+        for place in self.shared:
+            by, value = self.question.relax.get(place, Fraction(0)), self.question.attributes[place].value
+            if by is not None and abs(value(one[place]) - value(other[place])) > by:
                 return False
-        return self.question.pair.truth([(at, at) for one in two for at in one]) == YES
-
-    def paired(self, members: Sequence[int]) -> bool:
-        """Nothing is known of who is compared in a unit."""
-        return False
-
-    def unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
-        """Nothing is claimed of that."""
-        reject("a leaf of a relaxed question claims two who are decided differently")
+        return self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Everybody of the box and around it gets the same decision."""
-        everybody = self.everybody(self.around(node.box), node.known, members)
         # Around a box there may be some whom nobody asks about.
-        asked = {high for unit, number, high in everybody if self.asked(self.assigned(unit, number)) != NO}
+        asked = {
+            side
+            for unit, high in self.everybody(self.around(node.box), node.known, members)
+            for number, side in high.items()
+            if self.asked(self.assigned(unit, number)) != NO
+        }
         if len(asked) > 1:
             reject("a leaf is evaluated, and not all get the same decision")
         totals.counted(fair=self.mass(node), sure=False)

@@ -24,7 +24,7 @@ def crossed(found: Pass, mass: int) -> int:
     width, net = 1 + mass.bit_length(), found.net
     both = Below([a + b for a, b in zip(found.lower.slopes, found.upper.slopes, strict=True)], 0)
     gap = found.start(found.lower) + found.start(found.upper)
-    margin = net.margin << BITS * len(net.weights)
+    margin = found.off << BITS * len(net.weights)
     last, reach = margin - found.start(found.lower), 0
     parts: list[list[tuple[int, int, int]]] = []
     for place in found.ranges:

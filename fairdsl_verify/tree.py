@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
-from itertools import groupby, product
+from itertools import product
 from math import ceil, prod
 from typing import Any
 
@@ -14,7 +13,6 @@ from fairdsl_verify import reject
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
-from fairdsl_verify.margin import of_network
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
 from fairdsl_verify.slab import crossed
@@ -89,13 +87,10 @@ class Checker:
 
     def __init__(self, question: Question, graph: Graph) -> None:
         self.question, self.shared, self.assignments = question, question.shared, question.assignments
+        trees = any(node.domain == "ai.onnx.ml" for node in graph.nodes)
         self.net: Integers | Forest
-        if any(node.domain == "ai.onnx.ml" for node in graph.nodes):
-            self.net = forest = Forest(question, graph)
-            self.rounding = forest.rounding
-        else:
-            network = network_of(graph, len(question.reads))
-            self.net, self.rounding = Integers(question, network), partial(of_network, question, network)
+        self.net = Forest(question, graph) if trees else Integers(question, network_of(graph, len(question.reads)))
+        self.rounding = self.net.rounding
         if question.margin < (self.rounding() if question.deployed else 0):
             reject("the margin is smaller than what float32 may come to")
         self.net.margin = ceil(question.margin * self.net.scale)
@@ -117,7 +112,7 @@ class Checker:
         """The box with everybody who may be compared with somebody in it."""
         return box
 
-    def asked(self, box: Box) -> int:
+    def asked(self, box: Sequence[tuple[int, int]]) -> int:
         """Whether all, some or none of a box may be asked about."""
         return min(self.question.where.truth(box), self.question.target.truth(box))
 
@@ -127,11 +122,6 @@ class Checker:
         for place, position in zip(self.question.differ, self.assignments[number], strict=True):
             here[place] = (position, position)
         return tuple(here)
-
-    def compared(self, one: int, other: int) -> bool:
-        """Whether two assignments are compared where all else is equal."""
-        mine, theirs = self.assignments[one], self.assignments[other]
-        return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
     def cut(self, box: Box, words: Sequence[str]) -> list[tuple[int, Box]]:
         """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on)."""
@@ -164,115 +154,115 @@ class Checker:
         return self.net.bounded(self.around(node.box), only, node.known)
 
     def alike(self, found: Pass | Sum) -> bool:
-        """Whether all who are compared get the same decision."""
-        return found.same or found.side != MAYBE
+        """Whether all who are compared get the same decision; more than what differs may be what is read."""
+        return found.side != MAYBE or (found.same and not self.question.loose)
+
+    def compared(self, one: int, other: int) -> bool:
+        """Whether two assignments are compared where all else is equal."""
+        mine, theirs = self.assignments[one], self.assignments[other]
+        return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
         if not self.question.each:
             return [list(members)]
-        left, found = set(members), []
-        while left:
-            component, edge = [], [left.pop()]
-            while edge:
-                one = edge.pop()
-                component.append(one)
-                near = [other for other in left if self.compared(one, other)]
-                left.difference_update(near)
-                edge.extend(near)
-            found.append(component)
+        found: list[list[int]] = []
+        for one in members:
+            apart, joined = list[list[int]](), [one]
+            for group in found:
+                if any(self.compared(one, other) for other in group):
+                    joined += group
+                else:
+                    apart.append(group)
+            found = [*apart, joined]
         return found
-
-    def compares(self, two: Sequence[Sequence[int]]) -> bool:
-        """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
-        if not two:
-            return False
-        wrong, sizes = "the two who are said to be compared are not", [each.size for each in self.question.attributes]
-        if len(two) != 2 or any(len(one) != len(sizes) for one in two):
-            reject(wrong)
-        if not all(0 <= at < size for one in two for at, size in zip(one, sizes, strict=True)):
-            reject(wrong)
-        different = {place for place, (one, other) in enumerate(zip(*two, strict=True)) if one != other}
-        counted = different & set(self.question.differ)
-        asked = all(self.asked(tuple((at, at) for at in one)) == YES for one in two)
-        enough = len(counted) == len(self.question.differ) if self.question.each else counted
-        if not asked or not enough or not self.related(two, different - counted):
-            reject(wrong)
-        return True
-
-    def related(self, two: Sequence[Sequence[int]], others: set[int]) -> bool:
-        """Whether two may be different in attributes that do not differ."""
-        return not others
 
     def paired(self, members: Sequence[int]) -> bool:
         """Whether two of them are compared in each unit."""
         return any(len(component) > 1 for component in self.components(members))
+
+    def compares(self, two: Sequence[Sequence[int]]) -> bool:
+        """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
+        sizes = [attribute.size for attribute in self.question.attributes]
+        known = all(len(one) == len(sizes) and all(map(range.__contains__, map(range, sizes), one)) for one in two)
+        if two and not (len(two) == 2 and known and self.related(*two)):
+            reject("the two who are said to be compared are not")
+        return bool(two)
+
+    def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether two are in one unit, and two are compared there."""
+        node = self.node(tuple((at, at) for at in one), (MAYBE,) * len(self.assignments), None)
+        sure = [number for number, admitted in enumerate(node.admitted) if admitted == YES]
+        return all(one[place] == other[place] for place in self.shared) and self.paired(sure)
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
         mass, kind = self.mass(node), claim[0]
         totals.leaves += 1
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
-        sure = [number for number in possible if node.admitted[number] == YES]
+        # Of relaxed questions nothing is known of who is compared in a unit.
+        sure = [number for number in possible if node.admitted[number] == YES and not self.question.loose]
         if len(claim) != (3 if kind == "U" else 1) or kind not in ("?", "V", "=", "~", "U", "E"):
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
         if kind == "?":
             totals.open += mass
         elif kind == "V":
-            if any(len(component) > 1 for component in self.components(possible)):
+            if self.paired(possible):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
         elif kind == "=":
             if not possible or not self.alike(self.bounded(node)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
             totals.counted(fair=mass, sure=self.paired(sure))
         elif kind == "~":
-            if possible != sure or not self.paired(sure):
-                reject("a leaf is counted, and it is not known who is compared there")
             found = self.bounded(node)
-            if not isinstance(found, Pass):
-                reject("a leaf of trees is counted")
+            if possible != sure or not self.paired(sure) or not isinstance(found, Pass):
+                reject("a leaf is counted, and it is one of trees, or not known who is compared there")
             left = min(mass, crossed(found, mass))
             totals.open += left
             totals.counted(fair=mass - left)
         elif kind == "U":
-            self.unfair(node, claim, sure)
+            one, other = (digits(text) for text in claim[1:])
+            if not any(one in component and other in component for component in self.components(sure)):
+                reject("a leaf names two who are not compared, or may not be asked about")
+            if (self.bounded(node, [one]).side, self.bounded(node, [other]).side) != (YES, NO):
+                reject("a leaf names two as decided differently, and the bounds do not say so")
             totals.counted(unfair=mass)
         else:
             self.evaluated(node, possible, totals)
-
-    def unfair(self, node: Node, claim: Sequence[str], sure: list[int]) -> None:
-        """Two who are compared in each unit are decided differently."""
-        one, other = (digits(text) for text in claim[1:])
-        if not any(one in component and other in component for component in self.components(sure)):
-            reject("a leaf names two who are not compared, or may not be asked about")
-        if (self.bounded(node, [one]).side, self.bounded(node, [other]).side) != (YES, NO):
-            reject("a leaf names two as decided differently, and the bounds do not say so")
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""
         if any(node.admitted[number] != YES for number in members):
             reject("a leaf is evaluated where it is not known who is asked about")
         components = [component for component in self.components(members) if len(component) > 1]
-        units = groupby(list(self.everybody(node.box, node.known, members)), key=lambda one: one[0])
-        for box, found in units if components else ():
-            mass, high = self.mass(Node(box, (), None)), {number: side for _, number, side in found}
-            fair = all(len({high[number] for number in component}) == 1 for component in components)
+        for unit, high in self.everybody(node.box, node.known, members) if components else ():
+            fair, mass = (
+                all(len({high[one] for one in each}) == 1 for each in components),
+                self.mass(Node(unit, (), None)),
+            )
             totals.counted(fair=mass * fair, unfair=mass * (not fair))
 
-    def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, int, bool]]:
+    def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, dict[int, int]]]:
         """The side of each assignment in each unit, or box of units that nothing tells apart."""
-        cells = [self.net.cells(known, place, box[place]) for place in self.shared]
-        if prod(map(len, cells)) * len(only) > MOST_EVALUATED:
+        runs = [self.runs(known, place, box[place]) for place in self.shared]
+        if prod(map(len, runs)) * len(only) > MOST_EVALUATED:
             reject("a leaf is evaluated that has too many individuals")
-        point, alike = [0] * len(box), list(box)
-        for unit in product(*cells):
-            for place, (position, size) in zip(self.shared, unit, strict=True):
-                point[place] = position
-                alike[place] = position, position + size - (not self.question.attributes[place].real)
-            for number in only:
-                for place, position in zip(self.question.differ, self.assignments[number], strict=True):
-                    point[place] = position
-                yield tuple(alike), number, self.net.high(known, point)
+        for unit in product(*runs):
+            ends = dict(zip(self.shared, unit, strict=True))
+            here = tuple(ends.get(place, whole) for place, whole in enumerate(box))
+            firsts = {number: [low for low, _ in self.assigned(here, number)] for number in only}
+            sides = {number: self.net.high(known, first) for number, first in firsts.items()}
+            if MAYBE in sides.values():
+                reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
+            yield here, sides
+
+    def runs(self, known: Any, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
+        """An attribute's range in runs of positions that nothing tells apart."""
+        low, high = ends
+        cuts = self.net.cuts(known, place, ends)
+        if cuts and (self.question.attributes[place].real or len(cuts) >= MOST_EVALUATED):
+            reject("a leaf is evaluated that has a range of reals, or too many individuals")
+        return list(zip([low, *cuts], [*(cut - 1 for cut in cuts), high], strict=True))
 
 
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:

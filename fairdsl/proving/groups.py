@@ -180,7 +180,7 @@ def _linear(model: Model, path: str, content: bytes, columns: Sequence[Attribute
         forms = [Form.of(AttributeInput(at[name])) for name in names if name in at]
     else:
         forms = [Form.of(AttributeInput(place)) for place in range(len(columns))]
-    (layer,) = linear_of(content).layers
+    ((layer,),) = linear_of(content).nodes
     (weights,), (bias,) = layer.weight, layer.bias
     score = Form(constant=bias)
     for form, weight in zip(forms, weights, strict=False):

@@ -23,7 +23,7 @@ from fairdsl_verify import RejectedError, command
 from fairdsl_verify.bounds import Integers
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.command import check
-from fairdsl_verify.question import Question
+from fairdsl_verify.question import NO, YES, Question
 from tests.models.tree_files import Branch, Leaf, regressor, tree_file
 
 ABOVE_ZERO = {"of": "score", "relation": ">", "threshold": 0}
@@ -114,7 +114,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
 
     sizes = [2, *(rng.randint(1, 2) for _ in range(rng.randint(0, 3))), 1]
     layers = [Affine([drawn(below) for _ in range(width)], drawn(width)) for below, width in pairwise(sizes)]
-    net = Integers(Question(question(decides=ABOVE_ZERO)), Network(layers, sigmoid=False, nodes=[]))
+    net = Integers(Question(question(decides=ABOVE_ZERO)), Network([[layer] for layer in layers], sigmoid=False))
     found = []
     for point in ((0, 0), (0, 1), (1, 0), (1, 1)):
         values, whole = [Fraction(each) for each in point], net.adds(net.origin, enumerate(point))
@@ -125,7 +125,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
                 below = [max(each, 0) for each in whole]
                 rows = net.weights[number - 1]
                 whole = list(map(add, [sum(map(mul, row, below)) for row in rows], net.biases[number - 1]))
-        assert net.high(net.start, point) is (values[0] > 0)
+        assert net.high(net.start, point) == (YES if values[0] > 0 else NO)
         found.append((whole[0], values[0]))
     assert all(one[0] * other[1] == one[1] * other[0] for one, other in combinations(found, 2))
 
@@ -155,11 +155,24 @@ def test_one_column_that_is_spread_over_two_is_not_two(tmp_path: Path) -> None:
 
 def test_a_node_that_reads_more_than_its_operator_does_is_rejected(tmp_path: Path) -> None:
     nodes = [helper.make_node("Identity", ["c", "x"], ["z"]), helper.make_node("Gemm", ["z", "w"], ["y"], transB=1)]
-    with pytest.raises(RejectedError, match="follows chains only"):
+    with pytest.raises(RejectedError, match="reads constants"):
         tried(tmp_path, chain_file(nodes, {"c": [[0, 0]], "w": [[1, 0]]}), question(), "=")
     nodes[0] = helper.make_node("Flatten", ["x"], ["z"], axis=0)
     with pytest.raises(RejectedError, match="individuals together"):
         tried(tmp_path, chain_file(nodes, {"w": [[1, 0]]}), question(), "=")
+
+
+def test_what_is_more_than_a_chain_of_affine_maps_and_units_is_rejected(tmp_path: Path) -> None:
+    for settings in ({"alpha": 2.0}, {"beta": 0.5}, {"transA": 1}):
+        nodes = [helper.make_node("Gemm", ["x", "w"], ["y"], transB=1, **settings)]
+        with pytest.raises(RejectedError, match="multiplies its product"):
+            tried(tmp_path, chain_file(nodes, {"w": [[1, 0]]}), question(), "=")
+    last = helper.make_node("Gemm", ["h", "w"], ["y"], transB=1)
+    with pytest.raises(RejectedError, match="what a ReLU reads"):
+        tried(tmp_path, chain_file([helper.make_node("Relu", ["x"], ["h"]), last], {"w": [[1, 0]]}), question(), "=")
+    unknown = helper.make_node("Gemm", ["x", "w"], ["y"], transB=1.0)
+    with pytest.raises(RejectedError, match="`transB` is of another type"):
+        tried(tmp_path, chain_file([unknown], {"w": [[1, 0]]}), question(), "=")
 
 
 def test_an_attribute_with_two_values_is_rejected(tmp_path: Path) -> None:
@@ -204,7 +217,7 @@ def attribute(**changes: Any) -> list[dict[str, Any]]:
         (question(claims=question()["claims"] | {"holds": 1}), "truth value"),
         (question(relax=[["age", -1]]), "from 0 on"),
         (question(relax=[["sex", 1]]), "relaxed twice, or differs"),
-        (question(relax=[["age", 1]], asks="share"), "relaxed question"),
+        (question(relax=[["age", 1]], asks="share"), "`asks` is 'share'"),
     ],
 )
 def test_questions_that_are_none(tmp_path: Path, said: dict[str, Any], why: str) -> None:

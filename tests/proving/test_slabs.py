@@ -40,7 +40,7 @@ def drawn(rng: random.Random) -> tuple[Question, Integers]:
     sizes = [4, *(rng.randint(1, 3) for _ in range(rng.randint(0, 2))), 1]
     layers = [Affine([numbers(below) for _ in range(width)], numbers(width)) for below, width in pairwise(sizes)]
     found = Question(asked)
-    return found, Integers(found, Network(layers, sigmoid=False, nodes=[]))
+    return found, Integers(found, Network([[layer] for layer in layers], sigmoid=False))
 
 
 def part_of(asked: Question, rng: random.Random) -> list[tuple[int, int]]:
@@ -117,7 +117,7 @@ def test_it_counts_what_is_left_of_a_line() -> None:
     """``age - 2 sex > 0`` from -3 to 20: two ages lie between, and a bin more counts for each attribute at the ends."""
     people = [{"name": "age", "type": "integer", "low": -3, "high": 20}, PEOPLE[1]]
     asked = Question(question(attributes=people, decides={"of": "score", "relation": ">", "threshold": 0}))
-    net = Integers(asked, Network([Affine([[Fraction(1), Fraction(-2)]], [Fraction(0)])], sigmoid=False, nodes=[]))
+    net = Integers(asked, Network([[Affine([[Fraction(1), Fraction(-2)]], [Fraction(0)])]], sigmoid=False))
     assert 2 <= slab.crossed(Pass(net, ((0, 23), (0, 1)), net.moves), 24) <= 4
 
 
