@@ -12,9 +12,6 @@ def main() -> None:
     of exception of them, and its exit code would be that of a violation.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-    from fairdsl.cli.classes import make_methods_when_called
-
-    make_methods_when_called()
     from fairdsl.cli.app import main as begin
 
     begin(mask)
