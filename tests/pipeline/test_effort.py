@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import fairdsl
-from fairdsl.backends.leaf_boxes import refinement
+from fairdsl.backends.leaf_boxes import graft, refinement
 from fairdsl.clock import UNITS, Deadline, Meter, Work, look, metered, now, spend, until
 from fairdsl.report.ran import EndedBy, Ran
 from fairdsl.report.text import render
@@ -66,6 +66,7 @@ def test_shares_that_may_be_shared_out_take_one_process(
     backend: str, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refinement, "_CUTS", 64)
+    monkeypatch.setattr(graft, "_LEAVES", 0)
     left = []
     for effort in (100, 10**4, 10**6):
         first, second = (

@@ -215,6 +215,8 @@ def cut_part(trees: Trees, leaves: Leaves, room: Room, parts: Parts, level: int)
             chosen, cut = axis, leaves.high[least, axis]
         elif leaves.high[most, axis] <= leaves.low[least, axis]:
             chosen, cut = axis, leaves.low[least, axis]
+    if chosen < 0:
+        return False
     behind = level + 1
     for axis in range(trees.ordered.shape[0]):
         parts.low[behind, axis], parts.high[behind, axis] = low[axis], high[axis]
