@@ -162,6 +162,10 @@ class Checker:
         mine, theirs = self.assignments[one], self.assignments[other]
         return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
+    def side(self, node: Node, number: int) -> int:
+        """On which side everybody in the box with an assignment is, as far as one pass says."""
+        return self.bounded(node, [number]).side
+
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
         if not self.question.each:
@@ -289,7 +293,7 @@ def preorder(lines: Iterable[str], root: Any, halves: Callable[..., Any]) -> Ite
 
 
 def verdict_of(totals: Totals, *, loose: bool = False) -> str:
-    """In words; nothing is said of a share where the question is relaxed."""
+    """In words; nothing is said of a share where a relaxed question asks for none."""
     asked = totals.fair + totals.unfair + totals.open + totals.unsure
     if not totals.open and not totals.unfair:
         if totals.somebody:

@@ -15,7 +15,7 @@ from typing import Any
 from fairdsl.proving import Proved
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import Checked, check
-from tests.proving import proved_networks, test_rates_proofs, test_tree_proofs
+from tests.proving import proved_networks, test_rates_proofs, test_relaxed_proofs, test_tree_proofs
 from tests.proving.proved_networks import path_of
 
 __all__ = ["KINDS", "SUBJECTS", "Subject", "rejected", "shares", "tampered"]
@@ -72,6 +72,16 @@ def _forests(folder: Path, *, seeds: int) -> list[Subject]:
     return found
 
 
+def _relaxed(folder: Path, *, seeds: int) -> list[Subject]:
+    found = []
+    for seed in range(10, 10 + seeds):
+        model = folder / str(seed) / "m.onnx"
+        for each, truth in test_relaxed_proofs.shares_of(model.parent, seed):
+            if each.proof is not None:
+                found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
+    return found
+
+
 def _rates(folder: Path, *, seeds: int) -> list[Subject]:
     found = []
     for seed in range(1, 1 + seeds):
@@ -86,6 +96,7 @@ SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "network": _networks,
     "linear": partial(_networks, linear=True),
     "forest": _forests,
+    "relaxed": _relaxed,
     "rates": _rates,
 }
 
