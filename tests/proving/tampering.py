@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from fairdsl.proving import Proved
 from fairdsl_verify import RejectedError
@@ -74,11 +75,12 @@ def _forests(folder: Path, *, seeds: int) -> list[Subject]:
 
 def _relaxed(folder: Path, *, seeds: int) -> list[Subject]:
     found = []
-    for seed in range(10, 10 + seeds):
+    for seed in range(2, 2 + seeds):
         model = folder / str(seed) / "m.onnx"
-        for each, truth in test_relaxed_proofs.shares_of(model.parent, seed):
-            if each.proof is not None:
-                found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
+        with patch("fairdsl.proving.prover.EVALUATED", 8):  # so that there are boxes
+            for each, truth in test_relaxed_proofs.shares_of(model.parent, seed):
+                if each.proof is not None:
+                    found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
     return found
 
 
