@@ -162,10 +162,6 @@ class Checker:
         mine, theirs = self.assignments[one], self.assignments[other]
         return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
-    def side(self, node: Node, number: int) -> int:
-        """On which side everybody in the box with an assignment is, as far as one pass says."""
-        return self.bounded(node, [number]).side
-
     def components(self, members: Sequence[int]) -> list[list[int]]:
         """The members that are compared, directly or in a chain."""
         if not self.question.each:

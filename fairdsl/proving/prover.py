@@ -263,9 +263,14 @@ def _unfair(checker: Checker, node: Node, sure: list[int], found: Pass | Sum) ->
         low = next((number for number in tried if not sides[number]), None)
         if high is None or low is None:  # bounds cost more than one individual, and most boxes have nobody like that
             continue
-        if checker.side(node, high) == YES and checker.side(node, low) == NO:
+        if _side(checker, node, high) == YES and _side(checker, node, low) == NO:
             return f"U {high} {low}"
     return None
+
+
+def _side(checker: Checker, node: Node, number: int) -> int:
+    """On which side everybody in a box with an assignment of what differs is, as far as the checker says."""
+    return checker.side(node, number) if isinstance(checker, RelaxedChecker) else checker.bounded(node, [number]).side
 
 
 def _extremes(net: Integers, found: Pass, component: list[int]) -> list[int]:
