@@ -120,7 +120,7 @@ class RelaxedChecker(Checker):
         return asked and self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
 
     def side(self, node: Node, number: int) -> int:
-        """On which side everybody in the box with an assignment is, as far as one pass says; who is around it is not."""
+        """On which side everybody in the box with an assignment is, as far as one pass over the box alone says."""
         known = node.known
         for place in self.question.relax:
             known = self.net.narrowed(known, place, node.box[place])
