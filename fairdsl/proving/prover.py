@@ -339,8 +339,8 @@ def _by_influence(checker: Checker, node: Node, influence: dict[int, int]) -> tu
     for place in sorted(influence, key=lambda place: (-influence[place], place)):
         if influence[place] and (cut := _middle(checker, node, place)) is not None:
             return cut
-    every = isinstance(checker.net, Forest) or checker.question.loose
-    wide = [place for place in checker.shared if every or not checker.net.idle[place]]
+    net, loose = checker.net, checker.question.loose
+    wide = [place for place in checker.shared if loose or isinstance(net, Forest) or not net.idle[place]]
     cuts = (_middle(checker, node, place) for place in sorted(wide, key=lambda p: node.box[p][0] - node.box[p][1]))
     return next(filter(None, cuts), None)
 
