@@ -74,7 +74,8 @@ def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes], jobs: int
         reject(NOTHING)
     shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
-    reached = f"{verdict_of(totals, loose=question.loose)} ({totals.leaves} leaves)"
+    loose = question.loose and question.asks == "holds"
+    reached = f"{verdict_of(totals, loose=loose)} ({totals.leaves} leaves)"
     margin = question.margin if question.deployed else None
     return Checked(question, follows, claims, reached, totals, margin=margin)
 

@@ -275,15 +275,15 @@ class Model:
 class Question(Model):
     """All that a proof about pairs is about."""
 
-    #: Whether more may be different than what differs, or a condition is on the two: then no share is of units.
-    loose = False
+    #: Whether more may be different than what differs, or a condition is on the two; and what shares are of.
+    loose, units = False, "units"
 
     def __init__(self, data: Any) -> None:
         known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
         found = keys(data, (*known, "relax", "pair", "asks", "arithmetic", "claims"), "the question")
         super().__init__(found)
         choices = {"format": (FORMAT,), "mode": ("any", "each"), "arithmetic": ("real", "float32")}
-        choices |= {"asks": ("holds",) if self.loose else ("holds", "share")}
+        choices |= {"asks": ("holds", "share")}
         for key, allowed in choices.items():
             if found[key] not in allowed:
                 reject(f"`{key}` is {found[key]!r}, and not {' or '.join(allowed)}")
@@ -311,6 +311,6 @@ class Question(Model):
         yield from super().words()
         real = any(attribute.real for attribute in self.attributes)
         yield f"meaning two who meet `where` and `target` and differ in {'each' if self.each else 'any'} of `differ`"
-        yield f"meaning are on one side of `decides`; shares are of units, by {'volume' if real else 'counting'}"
+        yield f"meaning are on one side of `decides`; shares are of {self.units}, by {'volume' if real else 'counting'}"
         if self.deployed:
             yield f"meaning also in float32, where a score may be off by {self.margin}"

@@ -1,7 +1,7 @@
 """Relaxed questions: more may be different than what differs, by a distance or at all, or a condition is on the two.
 
 Whatever is asked of a box is asked of everybody in it and around it, which is the box with each relaxed attribute as
-far out as it may differ: who is compared with somebody in the box is there.
+far out as it may differ: who is compared with somebody in the box is there. Shares are of individuals, not of units.
 """
 
 from __future__ import annotations
@@ -14,7 +14,19 @@ from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.question import NO, YES, Attribute, Box, Condition, Question, exact, items, place_of
+from fairdsl_verify.question import (
+    MOST_EVALUATED,
+    NO,
+    YES,
+    Attribute,
+    Box,
+    Condition,
+    Question,
+    digits,
+    exact,
+    items,
+    place_of,
+)
 from fairdsl_verify.tree import Checker, Node, Totals
 
 
@@ -36,9 +48,9 @@ def _named(attribute: Attribute, name: str) -> Attribute:
 
 
 class RelaxedQuestion(Question):
-    """A question about pairs who may be different in more than what differs; of such there are no shares."""
+    """A question about pairs who may be different in more than what differs; shares are of those with a partner."""
 
-    loose = True
+    loose, units = True, "individuals"
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
@@ -57,6 +69,8 @@ class RelaxedQuestion(Question):
         named = [_named(attribute, f"{who}.{attribute.name}") for who in "ab" for attribute in self.attributes]
         #: What a pair of individuals, one after the other, has to meet.
         self.pair = Condition(data["pair"], named)
+        if self.asks == "share" and data["pair"] != ["and"]:
+            reject("a share with a condition on the two: this format has no proofs of that")
 
 
 class RelaxedChecker(Checker):
@@ -95,18 +109,79 @@ class RelaxedChecker(Checker):
 
     def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Whether two are asked about, different and near enough to each other, and meet the condition on the two."""
-        asked = all(self.asked([(at, at) for at in each]) == YES for each in (one, other))
         differ = [one[place] != other[place] for place in self.question.differ]
-        if not asked or not any(differ) or (self.question.each and not all(differ)):
+        if not any(differ) or (self.question.each and not all(differ)):
             return False
         for place in self.shared:
             by, value = self.question.relax.get(place, Fraction(0)), self.question.attributes[place].value
             if by is not None and abs(value(one[place]) - value(other[place])) > by:
                 return False
-        return self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
+        asked = all(self.asked([(at, at) for at in each]) == YES for each in (one, other))
+        return asked and self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
+
+    def side(self, node: Node, number: int) -> int:
+        """On which side everybody in the box with an assignment is, as far as one pass over the box alone says."""
+        known = node.known
+        for place in self.question.relax:
+            known = self.net.narrowed(known, place, node.box[place])
+        return self.net.bounded(node.box, [number], known).side
+
+    def sure(self, node: Node) -> list[int]:
+        """Assignments with which everybody in the box has a partner for certain: one who is the same in all else."""
+        asked = [one for one in range(len(node.admitted)) if self.asked(self.assigned(node.box, one)) == YES]
+        return [one for one in asked if any(self.compared(one, other) for other in asked)]
+
+    def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
+        """Count a leaf; of a share everybody counts, with each assignment of what differs."""
+        if self.question.asks == "holds" or claim[0] in ("V", "E"):
+            super().leaf(node, claim, totals)
+            return
+        possible, mass, sure = sum(value != NO for value in node.admitted), self.mass(node), self.sure(node)
+        if claim[0] == "U":
+            high, low = map(digits, claim[1:])
+            if not {high, low} <= {*sure} or not self.compared(high, low):
+                reject("a leaf names two who are not compared, or may not be asked about")
+            if (self.side(node, high), self.side(node, low)) != (YES, NO):
+                reject("a leaf names two as decided differently, and the bounds do not say so")
+            # Of all others in the box nothing is said.
+            totals.counted(unfair=mass * 2)
+            totals.open += mass * (possible - 2)
+            totals.leaves += 1
+            return
+        super().leaf(node, claim, found := Totals())
+        totals.leaves += 1
+        totals.open += found.open * possible
+        totals.counted(fair=found.unsure * len(sure), sure=bool(sure))
+        totals.unsure += found.unsure * (possible - len(sure))
+
+    def runs(self, known: Any, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
+        """Of a share each position by itself: it says who is near enough."""
+        if self.question.asks == "holds":
+            return super().runs(known, place, ends)
+        if self.question.attributes[place].real or ends[1] - ends[0] >= MOST_EVALUATED:
+            reject("a leaf is evaluated that has a range of reals, or too many individuals")
+        return [(at, at) for at in range(ends[0], ends[1] + 1)]
+
+    def counted(self, node: Node, members: list[int], totals: Totals) -> None:
+        """Everybody of the box with all who are compared with them."""
+        people = [
+            ([low for low, _ in self.assigned(unit, number)], side)
+            for unit, high in self.everybody(self.around(node.box), node.known, members)
+            for number, side in high.items()
+        ]
+        ends = [(place, *node.box[place]) for place in self.shared]
+        inside = [(at, side) for at, side in people if all(low <= at[place] <= high for place, low, high in ends)]
+        if len(inside) * len(people) > MOST_EVALUATED:
+            reject("a leaf is evaluated that has too many pairs")
+        for one, side in inside:
+            if sides := {theirs for other, theirs in people if self.related(one, other)}:
+                totals.counted(fair=sides == {side}, unfair=sides != {side})
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
-        """Everybody of the box and around it gets the same decision."""
+        """Everybody of the box and around it gets the same decision; of a share everybody counts."""
+        if self.question.asks == "share":
+            self.counted(node, members, totals)
+            return
         # Around a box there may be some whom nobody asks about.
         asked = {
             side

@@ -289,7 +289,7 @@ def preorder(lines: Iterable[str], root: Any, halves: Callable[..., Any]) -> Ite
 
 
 def verdict_of(totals: Totals, *, loose: bool = False) -> str:
-    """In words; nothing is said of a share where the question is relaxed."""
+    """In words; nothing is said of a share where a relaxed question asks for none."""
     asked = totals.fair + totals.unfair + totals.open + totals.unsure
     if not totals.open and not totals.unfair:
         if totals.somebody:

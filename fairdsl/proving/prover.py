@@ -99,7 +99,8 @@ def counted(checker: Checker) -> bool:
     """Whether boxes of which something stays open are counted; where only all or nothing is asked, none is."""
     question = checker.question
     everybody = checker.components(range(len(checker.assignments)))
-    return question.asks == "share" and isinstance(checker.net, Integers) and any(len(each) > 1 for each in everybody)
+    units = question.asks == "share" and not question.loose
+    return units and isinstance(checker.net, Integers) and any(len(each) > 1 for each in everybody)
 
 
 def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
@@ -181,22 +182,21 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
     if all(len(component) < 2 for component in checker.components(possible)):
         grown.claim = "V"
         return ()
-    found, loose = checker.bounded(node), checker.question.loose
+    found = checker.bounded(node)
+    if isinstance(checker, RelaxedChecker):
+        sure = checker.sure(node)
     if checker.alike(found):
         # Of a share it counts for more where it is known who is asked about.
         grown.claim = "="
         if sure == possible or checker.question.asks == "holds":
             return ()
-    if loose:
-        if _evaluated(checker, node, len(possible)) is not None:
-            try:
-                checker.leaf(node, ["E"], Totals())
-            except RejectedError:
-                pass  # not all around it get the same decision: where nobody is who is asked about is for smaller boxes
-            else:
-                grown.claim = "E"
-                return ()
-        where = _by_model(checker, node, found)
+    if isinstance(checker, RelaxedChecker):
+        if (claim := _relaxed(checker, node, len(possible), found)) is not None:
+            grown.claim = claim
+            return ()
+        cut = by_condition(checker, node) if checker.question.asks == "share" else None
+        # Tests that are left may all be around the box.
+        where = cut or _by_model(checker, node, found) or _by_influence(checker, node, {})
     elif possible == sure:
         if (claim := _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure, found)) is not None:
             grown.claim = claim
@@ -209,6 +209,22 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
     grown.split, grown.below = line_of(*where), (Grown(), Grown())
     first, second = checker.halves(node, grown.split.split(" "))
     return _Open(first, grown.below[0]), _Open(second, grown.below[1])
+
+
+def _relaxed(checker: RelaxedChecker, node: Node, members: int, found: Pass | Sum) -> str | None:
+    """What can be claimed of a box of a relaxed question where more than its bounds has to be known."""
+    if _evaluated(checker, node, members) is not None:
+        # Not all around it may get the same decision: where nobody is who is asked about is for smaller boxes.
+        with suppress(RejectedError):
+            checker.leaf(node, ["E"], Totals())
+            return "E"
+    if checker.alike(found) and by_condition(checker, node) is None:
+        return "="  # whoever is not asked about is around it
+    if checker.question.asks == "share" and (sure := checker.sure(node)):
+        claim = _unfair(checker, node, sure, found)
+        if claim is not None and checker.compared(*map(int, claim.split(" ")[1:])):
+            return claim
+    return None
 
 
 def _evaluated(checker: Checker, node: Node, members: int) -> str | None:
@@ -225,6 +241,8 @@ def _cells(checker: Checker, node: Node, place: int) -> int:
     """In how many parts the checker evaluates a range of an attribute; of reals it would take endlessly many."""
     net, ends = checker.net, checker.around(node.box)[place]
     attribute = checker.question.attributes[place]
+    if checker.question.loose and checker.question.asks == "share":  # there it matters who is how near
+        return MOST_EVALUATED + 1 if attribute.real else attribute.measure(ends)
     if isinstance(net, Forest):
         cuts = {cut for tree in node.known[1] for cut in tree.cuts(place)}
         return MOST_EVALUATED + 1 if cuts and attribute.real else len(cuts) + 1
@@ -245,9 +263,14 @@ def _unfair(checker: Checker, node: Node, sure: list[int], found: Pass | Sum) ->
         low = next((number for number in tried if not sides[number]), None)
         if high is None or low is None:  # bounds cost more than one individual, and most boxes have nobody like that
             continue
-        if checker.bounded(node, [high]).side == YES and checker.bounded(node, [low]).side == NO:
+        if _side(checker, node, high) == YES and _side(checker, node, low) == NO:
             return f"U {high} {low}"
     return None
+
+
+def _side(checker: Checker, node: Node, number: int) -> int:
+    """On which side everybody in a box with an assignment of what differs is, as far as the checker says."""
+    return checker.side(node, number) if isinstance(checker, RelaxedChecker) else checker.bounded(node, [number]).side
 
 
 def _extremes(net: Integers, found: Pass, component: list[int]) -> list[int]:
@@ -316,7 +339,8 @@ def _by_influence(checker: Checker, node: Node, influence: dict[int, int]) -> tu
     for place in sorted(influence, key=lambda place: (-influence[place], place)):
         if influence[place] and (cut := _middle(checker, node, place)) is not None:
             return cut
-    wide = [place for place in checker.shared if isinstance(checker.net, Forest) or not checker.net.idle[place]]
+    net, loose = checker.net, checker.question.loose
+    wide = [place for place in checker.shared if loose or isinstance(net, Forest) or not net.idle[place]]
     cuts = (_middle(checker, node, place) for place in sorted(wide, key=lambda p: node.box[p][0] - node.box[p][1]))
     return next(filter(None, cuts), None)
 

@@ -11,11 +11,12 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from fairdsl.proving import Proved
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import Checked, check
-from tests.proving import proved_networks, test_rates_proofs, test_tree_proofs
+from tests.proving import proved_networks, test_rates_proofs, test_relaxed_proofs, test_tree_proofs
 from tests.proving.proved_networks import path_of
 
 __all__ = ["KINDS", "SUBJECTS", "Subject", "rejected", "shares", "tampered"]
@@ -72,6 +73,17 @@ def _forests(folder: Path, *, seeds: int) -> list[Subject]:
     return found
 
 
+def _relaxed(folder: Path, *, seeds: int) -> list[Subject]:
+    found = []
+    for seed in range(2, 2 + seeds):
+        model = folder / str(seed) / "m.onnx"
+        with patch("fairdsl.proving.prover.EVALUATED", 8):  # so that there are boxes
+            for each, truth in test_relaxed_proofs.shares_of(model.parent, seed):
+                if each.proof is not None:
+                    found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
+    return found
+
+
 def _rates(folder: Path, *, seeds: int) -> list[Subject]:
     found = []
     for seed in range(1, 1 + seeds):
@@ -86,6 +98,7 @@ SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "network": _networks,
     "linear": partial(_networks, linear=True),
     "forest": _forests,
+    "relaxed": _relaxed,
     "rates": _rates,
 }
 

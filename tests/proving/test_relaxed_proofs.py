@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
@@ -14,7 +15,7 @@ import onnx
 import pytest
 
 from fairdsl.backends.contract import Silent
-from fairdsl.proving import prove_spec
+from fairdsl.proving import Proved, prove_spec
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import check
 from fairdsl_verify.relaxed import RelaxedChecker
@@ -68,10 +69,23 @@ def compared(of: str, a: Person, b: Person) -> bool:
     return False
 
 
+def people(asked: Callable[[Person], bool]) -> list[Person]:
+    """Everybody who is asked about."""
+    return [p for p in product(range(10), (1, 3), (0, 2, 3)) if (p[0] >= 1 or p[2] != 2) and asked(p)]
+
+
+def share(
+    of: str, asked: Callable[[Person], bool], decide: Callable[[Sequence[int]], bool]
+) -> tuple[Fraction, Fraction]:
+    """Which part of those with a partner is in no violating pair, and which part is in one."""
+    partners = [(a, [b for b in people(asked) if compared(of, a, b)]) for a in people(asked)]
+    fair = [all(decide(a) == decide(b) for b in others) for a, others in partners if others]
+    return Fraction(sum(fair), max(1, len(fair))), Fraction(len(fair) - sum(fair), max(1, len(fair)))
+
+
 def holds(of: str, asked: Callable[[Person], bool], decide: Callable[[Sequence[int]], bool]) -> bool:
     """Whether all who are compared get the same decision, and somebody is."""
-    people = [p for p in product(range(10), (1, 3), (0, 2, 3)) if (p[0] >= 1 or p[2] != 2) and asked(p)]
-    pairs = [(a, b) for a in people for b in people if compared(of, a, b)]
+    pairs = [(a, b) for a in people(asked) for b in people(asked) if compared(of, a, b)]
     return bool(pairs) and all(decide(a) == decide(b) for a, b in pairs)
 
 
@@ -124,6 +138,68 @@ def tried(folder: Path, seed: int) -> tuple[int, int]:
         assert known or not checked.totals.holds, (seed, each.property)
         true, proved = true + known, proved + checked.totals.holds
     return true, proved
+
+
+def shares_of(folder: Path, seed: int, seconds: float = 30) -> Iterator[tuple[Proved, tuple[Fraction, Fraction]]]:
+    """Shares of a small network (or, of odd seeds, a small forest), each with what it is by brute force."""
+    folder.mkdir()
+    rng = random.Random(seed)
+    among = rng.choice(list(CONDITIONS))
+    if seed % 2:
+        when, decide = forest_file(rng, folder / "m.onnx")
+        reads = "age, sex, job"
+    else:
+        network(folder / "m.onnx", seed)
+        when, reads, decide = "score > 0", "age, job, age, sex, job", decided_by(folder / "m.onnx")
+    spec = SPEC.format(reads=reads, when=when, among=among)
+    spec = spec.replace("require same decision", "require same decision measure fair_share")
+    (folder / "p.fair").write_text(spec)
+    given = {"models": {}, "data": {}, "seconds": seconds, "observer": Silent(), "properties": ("near", "jobs", "both")}
+    for each in prove_spec(str(folder / "p.fair"), str(folder), **given):  # type: ignore[arg-type]
+        if each.demand != "require same decision":
+            yield each, share(each.property, CONDITIONS[among], decide)
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_shares_of_small_domains_are_proved_whole(tmp_path: Path, seed: int) -> None:
+    found = list(shares_of(tmp_path / "one", seed))
+    assert len(found) == 3
+    for each, truth in found:
+        assert each.proof is not None, each.said
+        assert each.proof.verified
+        assert (each.proof.certified, each.proof.falsified) == truth, (seed, each.property)
+
+
+def bounded(folder: Path, seed: int, kinds: set[str]) -> tuple[int, int]:
+    """How many shares are proved, and how many whole, where few are evaluated; ``kinds`` gets the claims of leaves."""
+    proved = whole = 0
+    for each, (fair, unfair) in shares_of(folder, seed):
+        if (proof := each.proof) is None:
+            continue
+        assert proof.verified, (seed, each.property)
+        assert proof.certified <= fair, (seed, each.property)
+        assert proof.falsified <= unfair, (seed, each.property)
+        lines = gzip.decompress(Path(proof.path).read_bytes()).decode().split("\n")
+        kinds |= {line[:1] for line in lines[1:]}
+        proved, whole = proved + 1, whole + (proof.certified == fair and proof.falsified == unfair)
+    return proved, whole
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_no_share_is_more_than_it_is(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairdsl.proving.prover.EVALUATED", 8)
+    assert bounded(tmp_path / "one", seed, set())[0] > 0
+
+
+@pytest.mark.slow
+def test_shares_by_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = set[str]()
+    monkeypatch.setattr("fairdsl.proving.prover.EVALUATED", 8)
+    found = [bounded(tmp_path / str(seed), seed, kinds) for seed in range(6, 100)]
+    proved, whole = (sum(each[place] for each in found) for place in (0, 1))
+    print(proved, whole, kinds)
+    assert proved > whole > 0
+    assert kinds >= {"S", "=", "U", "E", "V", "?"}
 
 
 @pytest.mark.parametrize("seed", range(4))
