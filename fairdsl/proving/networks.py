@@ -8,15 +8,19 @@ heaviest first, and whatever does not follow, or is left at the deadline, stays 
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import accumulate, count
 from time import thread_time
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits, splits_of
 from fairdsl.clock import Deadline
+from fairdsl.ir.problem import Problem
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
@@ -43,16 +47,26 @@ _OPEN = 0.999
 _MOVES = 1 / 16
 
 #: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
-_CHECKING = 12
+_CHECKING = 18
 
 #: But no more seconds than these: whoever asked for a proof waits for it.
-_WAITING = 120.0
+_WAITING = 180.0
+
+#: The parts of the time that is left in which it is tried who cuts boxes, and in which a refinement does.
+_TRIAL, _REFINING = 0.05, 0.8
+
+#: So many leaves of a refinement are tried, of which so many, and so few at least, are drawn to know what the checker
+#: makes of all; it takes slopes where they say so much more.
+_TRIED, _TIMED, _STRIDE, _FEW, _WORTH = 2048, 16, 5, 4, 1.05
+
+#: The claim that a box is counted with the best lines of several slopes, in units of 2^-BITS, for each row.
+_THOROUGH = " ".join(["~", *(str((part << BITS) // 5) for part in range(5))])
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
 
 #: Boxes by which it is known how long the checker takes for one, and so many it gets in any case.
-_TIMED, _LEAST = 8, 64
+_LOOKED_AT, _LEAST = 8, 64
 
 #: How steep a logistic curve is that is close to the normal distribution's.
 _STEEP = 1.702
@@ -215,10 +229,15 @@ def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats
     return crossed
 
 
-def grow_networks(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
-    """A tree of splits, and what its leaves come to by the checker's own count."""
+def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observer: Observer) -> tuple[Grown, Totals]:
+    """A tree of splits, and what its leaves come to by the checker's own count.
+
+    Where boxes are counted they are cut as the refinement of the problem itself cuts them, if that can be said.
+    """
     growing = _Growing(checker)
-    return growing.grown(deadline) if growing.begun(deadline) else grow(checker, deadline)
+    if growing.planted(problem, deadline, observer):
+        return growing.claimed(deadline)
+    return growing.grown(deadline) if growing.waits or growing.begun(deadline) else grow(checker, deadline)
 
 
 class _Growing:
@@ -242,6 +261,11 @@ class _Growing:
         self._claimed: list[Waiting] = []
         self._number = count()
 
+    @property
+    def waits(self) -> bool:
+        """Whether boxes are being cut already."""
+        return bool(self._heap)
+
     def begun(self, deadline: Deadline) -> bool:
         """Cut the domain until everybody or nobody is asked about in each box; False where that takes many."""
         waiting, settled, cuts = [(self._root, self._tree)], list[tuple[Box, Grown]](), 0
@@ -260,6 +284,78 @@ class _Growing:
         self._look(settled)
         return True
 
+    def planted(self, problem: Problem, deadline: Deadline, observer: Observer) -> bool:
+        """Take over how a refinement cuts boxes: as many leaves as the checker has time for, which say most.
+
+        Only where that says more, after a while, than boxes that are cut here: the refinement may decide by how far two
+        zeros on a line can be from each other, which the checker does not ask.
+        """
+        if not self._counted or not self._begin(splits_of(problem, self._after(_TRIAL, deadline), observer), "~"):
+            return False
+        plain, thorough = (self._tells(claim, self._after(_TRIAL, deadline)) for claim in ("~", _THOROUGH))
+        claim, told = ("~", plain) if plain[1] * _WORTH >= thorough[1] else (_THOROUGH, thorough)
+        self._tree, self._claimed = Grown(), []
+        if not self.begun(deadline) or told[1] < self._tried_here(self._after(_TRIAL, deadline)):
+            return False
+        later = min(_CHECKING * deadline.remaining, _WAITING)
+        splits = splits_of(problem, self._after(_REFINING, deadline), observer)
+        if splits is None or not self._begin(splits, claim):
+            return False
+        seconds, _ = self._tells(claim, self._after(1 / 2, deadline))
+        self._plant(splits, max(_LEAST, int(later / seconds)), claim)
+        return True
+
+    def _after(self, part: float, deadline: Deadline) -> Deadline:
+        """When this part of the time that is left is over."""
+        return deadline.later(-(1 - part) * deadline.remaining)
+
+    def _begin(self, splits: Splits | None, claim: str) -> bool:
+        """Claim what some leaves of these splits say, if there are any and they are of this domain."""
+        if splits is None or any(self._attributes[place].size != size for place, size in splits.sizes.items()):
+            return False
+        self._plant(splits, _TRIED, claim)
+        return bool(self._claimed)
+
+    def _tried_here(self, end: Deadline) -> float:
+        """Cut boxes for a while; which part of everything seems fair then."""
+        while self._heap and not end.passed:
+            self._cut_some()
+        fair = sum(self._mass(one.box) + one.negative for one in self._heap)
+        fair += sum(self._mass(one.box) for one in self._claimed if one.grown.claim != "E")
+        return fair / self._mass(self._root.box)
+
+    def _plant(self, splits: Splits, leaves: int, claim: str) -> None:
+        """Claim what is worth most."""
+        best, first, places = splits.best(leaves).tolist(), splits.first.tolist(), splits.place.tolist()
+        self._tree, self._claimed = Grown(), []
+        waiting = [(0, self._root.box, self._tree)]
+        while waiting:
+            node, box, grown = waiting.pop()
+            if best[node] == HALVED:
+                place = places[node]
+                grown.split, grown.below = line_of(place, sum(box[place]) // 2), (Grown(), Grown())
+                halves = zip(self._checker.cut(box, grown.split.split(" ")), grown.below, strict=True)
+                waiting += ((first[node] + at, half, below) for at, ((_, half), below) in enumerate(halves))
+            elif best[node] in (FAIR, UNFAIR):
+                grown.claim = "E" if self._small(box) else claim
+                self._claimed.append(Waiting(0.0, next(self._number), box, grown))
+                if best[node] == UNFAIR and grown.claim == claim:
+                    self._parted(self._claimed[-1])
+
+    def _parted(self, one: Waiting) -> None:
+        """Claim that all of a box is unfair, if two are far enough apart."""
+        looks = self._looking.look([one.box])
+        if (pair := self._apart(looks.low[0], looks.high[0])) is not None:
+            one.grown.claim = f"U {pair[0]} {pair[1]}"
+
+    def claimed(self, deadline: Deadline) -> tuple[Grown, Totals]:
+        """Leave the claims that follow; what is counted the checker says."""
+        totals = Totals(somebody=bool(self._checker.question.compared))
+        for one in self._claimed:
+            self._tried(one, totals, deadline)
+        self._tree.pruned()
+        return self._tree, totals
+
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
         """Cut boxes for part of what is left of the time, go through what is claimed of them, and so on.
 
@@ -269,8 +365,7 @@ class _Growing:
         while self._heap or self._claimed:
             cutting = deadline.later(-(1 - (_COUNTED if self._counted else _CUTTING)) * deadline.remaining)
             while self._heap and not self._enough(cutting, deadline):
-                taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
-                self._look([half for one in taken for half in self._halves(one)])
+                self._cut_some()
             claimed, self._claimed = sorted(self._claimed, key=self._gained), []
             for one in claimed:
                 self._tried(one, totals, deadline)
@@ -303,9 +398,30 @@ class _Growing:
         """The more a claim counts for, the less this is."""
         return -self._mass(one.box)
 
+    def _tells(self, claim: str, end: Deadline) -> tuple[float, float]:
+        """How many seconds of a core the checker takes for a box, and which part of everything it says is fair.
+
+        By leaves that are drawn at equal steps of mass, and in another order, as far as there is time.
+        """
+        reached = list(accumulate(self._mass(one.box) for one in self._claimed))
+        started, count, part = thread_time(), 0, 0.0
+        for draw in range(_TIMED):
+            if count >= _FEW and end.passed:
+                break
+            at = reached[-1] * (2 * (draw * _STRIDE % _TIMED) + 1) // (2 * _TIMED)
+            totals, one = Totals(), self._claimed[bisect_right(reached, at)]
+            self._checker.leaf(self._node(one.box), claim.split(" "), totals)
+            count, part = count + 1, part + totals.fair / self._mass(one.box)
+        return (thread_time() - started) / count, part / count * reached[-1] / self._mass(self._root.box)
+
+    def _cut_some(self) -> None:
+        """Cut the boxes of which most is open."""
+        taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
+        self._look([half for one in taken for half in self._halves(one)])
+
     def _seconds(self) -> float:
         """How many seconds of a core the checker takes for a box, by some that wait."""
-        started, some = thread_time(), self._heap[:_TIMED]
+        started, some = thread_time(), self._heap[:_LOOKED_AT]
         for one in some:
             self._checker.leaf(self._node(one.box), ["~"], Totals())
         return (thread_time() - started) / len(some) if some else 1e-3
