@@ -74,7 +74,7 @@ def network_of(graph: Graph, columns: int) -> Network:
                 if held or (node.op == "Flatten" and node.one("axis", 1) != 1):
                     reject(f"`{node.op}` reads constants, or puts individuals together")
             else:
-                nodes[-1].append(affine([step_of(node, held, node.inputs[0] == name, width)], width))
+                nodes[-1].append(affine_of(node, held, node.inputs[0] == name, width))
                 width = len(nodes[-1][-1].bias)
             name = node.outputs[0]
         node.all_seen()
@@ -83,10 +83,10 @@ def network_of(graph: Graph, columns: int) -> Network:
     return Network(nodes, sigmoid)
 
 
-def step_of(node: Node, held: list[Tensor], front: bool, width: int) -> Step:
+def affine_of(node: Node, held: list[Tensor], front: bool, width: int) -> Affine:
     """What an affine node makes of so many columns: Gemm, MatMul, or an elementwise operation with a constant."""
     if node.op in ("Gemm", "MatMul") and front and 0 < len(held) <= 1 + (node.op == "Gemm"):
-        return _product(node, *held, width=width).of
+        return _product(node, *held, width=width)
     if node.op not in ("Add", "Sub", "Mul", "Div") or len(held) != 1:
         reject(f"this program does not know the operator `{node.op}`, or not of what it reads here")
     values = _spread(held[0], width)
@@ -95,7 +95,7 @@ def step_of(node: Node, held: list[Tensor], front: bool, width: int) -> Step:
             reject("`Div` divides by what is not constant, or by 0")
         values = [1 / value for value in values]
     operation = {"Add": add, "Sub": sub, "Mul": mul, "Div": mul}[node.op]
-    return lambda x: list(map(operation, x, values) if front else map(operation, values, x))
+    return affine([lambda x: list(map(operation, x, values) if front else map(operation, values, x))], width)
 
 
 def _product(node: Node, matrix: Tensor, *added: Tensor, width: int) -> Affine:

@@ -2,22 +2,20 @@
 
 It is forward error analysis (Higham, chapter 3) for the file's own nodes: sums in any order, with or without fused
 multiply-adds, each operation off by u = 2^-24 of its result, or by 2^-126 where that is flushed to zero. A node of n
-weights takes a number through less than n + 3 operations, so a layer of such nodes is off by gamma(the sum of n + 3,
-and one for the column that is fed) times what it makes of sizes instead of numbers. What is flushed to zero is less
-than that, since 2^-64 is added to each size.
+weights takes a number through at most n + 1 operations, so it is off by gamma(n + 1) times what it makes of sizes
+instead of numbers. What is flushed to zero is less than that, since 2^-64 is added to each size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import chain
 from math import ceil, lcm
-from operator import mul
+from operator import add, mul
 
 from fairdsl_verify import reject
-from fairdsl_verify.chain import Affine, Network, affine
+from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import Column, Model
 
 #: Numbers up to here are float32 numbers if they are whole; the least that is not flushed to zero; the greatest.
@@ -57,40 +55,37 @@ class Float32:
         if network.sigmoid:
             reject("what float32 makes of a sigmoid has no bound here")
         self._reads, self._scales, self._threshold = question.reads, scales, _up(of_threshold(question.threshold))
-        #: Of each layer what it makes of sizes, by rows, and its gamma.
-        self._layers: list[tuple[list[list[int]], list[int], Fraction]] = []
-        for nodes in network.nodes:
-            if any(0 < abs(number) < LEAST for node in nodes for row in (node.bias, *node.weight) for number in row):
-                reject("a number of the file may be flushed to zero in float32")
-            sizes = [Affine([list(map(abs, row)) for row in node.weight], list(map(abs, node.bias))) for node in nodes]
-            steps = [partial(_sizes, node) for node in sizes]
-            whole = affine(steps, len(nodes[0].weight[0]))
-            count = sum(3 + max(sum(map(bool, row)) for row in node.weight) for node in nodes)
-            rows = [list(map(_up, row)) for row in whole.weight]
-            self._layers.append((rows, list(map(_up, whole.bias)), gamma(count + 1)))
+        #: Of each node, layer by layer, what it makes of sizes, by rows, and its gamma.
+        self._layers = [[_sizes(node) for node in nodes] for nodes in network.nodes]
 
     def off(self, box: Sequence[tuple[int, int]], bounds: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
         """How far off the last layer is of anybody in a box where the units of each layer have these bounds."""
         added = [(column.constant, added_to(column, box)) for column in self._reads]
         ends = [[sum(map(end, each), constant) for end in (min, max)] for constant, each in added]
-        sizes, errors = [_up(max(map(abs, each))) + 1 for each in ends], [0] * len(ends)
-        for (rows, biases, lost), scale, (_, highs) in zip(self._layers, self._scales, bounds, strict=True):
-            found = []
-            for row, bias, high in zip(rows, biases, highs, strict=True):
-                size = -(-sum(map(mul, row, sizes)) >> BITS) + bias
-                carried = -(-sum(map(mul, row, errors)) >> BITS)
-                if size + carried >= GREATEST << BITS:
+        sizes = [_up(max(map(abs, each))) + 1 for each in ends]
+        errors = [ceil(size * gamma(1)) for size in sizes]
+        for nodes, scale, (_, highs) in zip(self._layers, self._scales, bounds, strict=True):
+            for rows, biases, lost in nodes:
+                carried = [-(-sum(map(mul, row, errors)) >> BITS) for row in rows]
+                sizes = [-(-sum(map(mul, row, sizes)) >> BITS) + bias for row, bias in zip(rows, biases, strict=True)]
+                if max(map(add, sizes, carried)) >= GREATEST << BITS:
                     reject("a number of the model may overflow in float32")
-                error = carried + ceil(lost * (size + carried))
-                # Behind ReLU a unit is as far off, or as far as it is above zero.
-                most = -(-(high << BITS) // scale)
-                found.append((max(0, most), min(error, max(0, most + error))))
-            sizes, errors = [size for size, _ in found], [error for _, error in found]
-        return int(-(-(error + self._threshold) * self._scales[-1] >> BITS))
+                errors = [error + ceil(lost * (size + error)) for size, error in zip(sizes, carried, strict=True)]
+            off = errors[0]
+            # Behind ReLU a unit is as far off, or as far as it may be above zero.
+            most = [-(-(high << BITS) // scale) for high in highs]
+            sizes = [max(0, high) for high in most]
+            errors = [min(error, max(0, high + error)) for high, error in zip(most, errors, strict=True)]
+        return -(-(off + self._threshold) * self._scales[-1] >> BITS)
 
 
-def _sizes(node: Affine, values: Sequence[Fraction]) -> list[Fraction]:
-    return [value + Fraction(1, 1 << BITS) for value in node.of(values)]
+def _sizes(node: Affine) -> tuple[list[list[int]], list[int], Fraction]:
+    """What a node makes of sizes, and the gamma of the operations that a number goes through."""
+    if any(0 < abs(number) < LEAST for row in (node.bias, *node.weight) for number in row):
+        reject("a number of the file may be flushed to zero in float32")
+    count = 1 + max(sum(map(bool, row)) for row in node.weight)
+    rows, biases = ([_up(abs(number)) for number in row] for row in node.weight), (_up(abs(b)) + 1 for b in node.bias)
+    return list(rows), list(biases), gamma(count)
 
 
 def _up(number: Fraction) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from threadpoolctl import threadpool_limits
 
 # Tests start hundreds of processes. Where Python is told not to keep what it compiles, each of them would compile the
@@ -38,12 +39,17 @@ threadpool_limits(limits=1, user_api="blas")
 
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
 # `ci` is reproducible, `nightly` long; everyday runs are short. Tests draw a share of these (tests/drawing.py).
 settings.register_profile("dev", max_examples=12, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("ci", max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+settings.load_profile(_PROFILE)
 
+# Else every worker parses all modules of the package for constants to draw, which takes seconds; and what is drawn
+# depends on the modules that the tests before have loaded, also where it is to be reproducible.
+if _PROFILE != "nightly":
+    vars(providers)["is_local_module_file"] = lambda path: False
 
 #: Folders whose tests take minutes together and hardly use the compiled kernels.
 _WITHOUT_KERNELS = {
@@ -85,9 +91,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         files = sorted(Path(__file__).parent.rglob("test_*.py"))
         first = len(files) * int(config.workerinput["workerid"].removeprefix("gw")) // config.workerinput["workercount"]
         for file in files[first:] + files[:first]:
-            name = ".".join(file.relative_to(session.config.rootpath).with_suffix("").parts)
+            # By the name under which pytest finds it again.
+            sys.path.insert(0, str(file.parent))
             with suppress(Exception, pytest.skip.Exception):  # which are told about where the file is collected
-                import_module(name)
+                import_module(file.stem)
+            sys.path.remove(str(file.parent))
 
 
 def _needs_kernels(item: pytest.Item) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +21,22 @@ def files() -> tuple[Path, ...]:
 @cache
 def tree_of(file: Path) -> ast.Module:
     """The syntax tree of a file."""
-    return ast.parse(_text_of(file))
+    return parsed(_text_of(file))
+
+
+def parsed(text: str) -> ast.Module:
+    """A syntax tree that no collection of garbage interrupts.
+
+    What one runs may parse too, as may the threads that it lets in, and CPython 3.11 counts the depth of all trees
+    together: then it raises a SystemError.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(text)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def nodes_of(file: Path, *words: str) -> tuple[ast.AST, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from os import fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.given import given, held_against_estimators
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from fairdsl.second_opinions import Solver
     from fairdsl.semantics import CheckedSpec
 
-__all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans", "refused_early"]
+__all__ = ["agreement", "capabilities", "check", "explain", "lint", "missing_files", "plans", "refused_early"]
 
 #: Seconds for second opinions where no limit is set.
 _SECOND_OPINIONS = 60.0
@@ -185,7 +186,7 @@ def _findings(
     with phase("reading the spec", deadline):
         checked, warnings = front_end(path, let)
     if not files:
-        return (*warnings, *refused_early(checked))
+        return (*warnings, *missing_files(checked, models), *refused_early(checked))
     with phase("reading models and data", deadline):
         from fairdsl.elaborate import elaborate, hold_models, load_models
         from fairdsl.plan import plan_of
@@ -199,6 +200,25 @@ def _findings(
         plans = [plan_of(item) for item in elaboration.demands]
         refusals = (finding for plan in plans if isinstance(plan, Refused) for finding in plan.diagnostics)
         return (*warnings, *about_models, *elaboration.warnings, *others, *refusals)
+
+
+def missing_files(checked: CheckedSpec, replaced: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+    """Files that a check would open and that are not there; ``replaced`` are models whose files do not count."""
+    from fairdsl.ir.declaration import FileSource, Recorded
+    from fairdsl.semantics.errors import no_such_file
+
+    models = [(name, model.declaration) for name, model in checked.models.items()]
+    sources = [each.source for each in checked.distributions.values()]
+    named = [
+        *((each.source, "model", "--model") for name, each in models if name not in replaced),
+        *((each.recorded, "data", None) for _, each in models),
+        *((source, "data", "--data") for source in sources),
+    ]
+    return tuple(
+        no_such_file(file.path, what, file.span, instead)
+        for file, what, instead in named
+        if isinstance(file, FileSource | Recorded) and not Path(file.path).exists()
+    )
 
 
 def refused_early(checked: CheckedSpec) -> tuple[Diagnostic, ...]:

@@ -33,8 +33,8 @@ __all__ = ["command"]
 @click.command(
     "compile",
     cls=WithSettings,
-    epilog="Exit codes: 0 everything required is written (measures may be left out); 2 errors, or a "
-    "requirement that the format cannot express.",
+    epilog="Exit codes: 0 everything required of the format's kind is written (what is left out is named); 2 errors, a "
+    "requirement of that kind that the format cannot express, or nothing to write.",
 )
 @spec_argument
 @click.option(

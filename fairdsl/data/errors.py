@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fairdsl.data.cells import code_cells, decimal_of, values_in_words
 from fairdsl.diagnostics import Diagnostic, Label, nearest
@@ -11,7 +12,14 @@ from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
 from fairdsl.source import Span
 
-__all__ = ["column_not_found", "file_not_read", "not_the_pinned_data", "row_excluded", "value_not_in_domain"]
+__all__ = [
+    "column_not_found",
+    "file_not_read",
+    "named_at",
+    "not_the_pinned_data",
+    "row_excluded",
+    "value_not_in_domain",
+]
 
 #: So many names are listed at most.
 _LISTED = 12
@@ -29,6 +37,13 @@ def file_not_read(path: str, reason: str, span: Span | None, help_text: str, mor
         why="a count over half a table would look like one over the whole",
         help=help_text,
     )
+
+
+def named_at(findings: Iterable[Diagnostic], span: Span) -> Iterator[Diagnostic]:
+    """Findings about a file as a whole with ``span``, where its path is written; others have places in the file."""
+    for finding in findings:
+        whole = finding.code == "E0530" and finding.primary is None
+        yield replace(finding, primary=Label(span, finding.notes[0]), notes=finding.notes[1:]) if whole else finding
 
 
 def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *, twice: bool = False) -> Diagnostic:

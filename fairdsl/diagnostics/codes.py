@@ -243,6 +243,7 @@ _SMELLS: dict[str, str] = {
     "W0814": "a feature in the place of another one, by the file's own names",
     "W0815": "options that have no effect in this run",
     "W0816": "a property that reads as something else than it is",
+    "W0817": "a file that is not where the spec says",
 }
 
 #: Every code and its general meaning, in the order of the phases.

@@ -11,7 +11,6 @@ from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Model
-from fairdsl.recorded_decisions import held_against
 from fairdsl.semantics.checked import CheckedSpec
 
 __all__ = ["hold_models", "tell_binding"]
@@ -49,6 +48,8 @@ def hold_models(spec: CheckedSpec, models: Mapping[str, Model], reporter: Report
         checked = spec.models[name]
         if checked.declaration.recorded is None:
             continue
+        from fairdsl.recorded_decisions import held_against  # few specs name any
+
         try:
             agreements[name] = held_against(model, checked.declaration, checked.domain, checked.declaration.recorded)
             reporter.extend(agreements[name].findings)

@@ -14,7 +14,6 @@ from fairdsl.semantics.errors import rules_beside
 from fairdsl.semantics.rules import RuleScope, WrittenRule, resolve_rules
 from fairdsl.source import Span
 from fairdsl.syntax import tree
-from fairdsl.syntax.condition import parse_condition
 
 __all__ = ["with_rules"]
 
@@ -77,6 +76,8 @@ def _written(rule: DocumentRule, reporter: Reporter) -> WrittenRule:
 
 
 def _parsed(text: PlacedText, reporter: Reporter) -> tree.Expression | None:
+    from fairdsl.syntax.condition import parse_condition  # what is wrong with a text is not loaded for a spec without
+
     found = parse_condition(text.value, text.span, text.offsets)
     if isinstance(found, Diagnostic):
         reporter.report(found)

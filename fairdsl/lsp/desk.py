@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from fairdsl.api.specs import refused_early
+from fairdsl.api.specs import missing_files, refused_early
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
 from fairdsl.lsp.names import Mention, Names, mentions_in
 from fairdsl.lsp.places import Places, uri_of
@@ -223,7 +223,7 @@ def _see(path: str, known: Remembered | None) -> Seen:
     findings = list(read.findings)
     if read.checked is not None:
         try:
-            findings += refused_early(read.checked)
+            findings += (*missing_files(read.checked), *refused_early(read.checked))
         except DiagnosticError as error:
             findings = list(error.diagnostics)
     if read.loaded is not None:

@@ -21,7 +21,6 @@ from fairdsl.models.bind import bind, check_whole, ends_of, feeds_of, feeds_widt
 from fairdsl.models.binding import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
 from fairdsl.models.classes import ordered
-from fairdsl.models.confirm.errors import not_evaluated
 from fairdsl.models.decide import Decided, decide
 from fairdsl.models.early import bind_early
 from fairdsl.models.features import fold
@@ -34,7 +33,6 @@ from fairdsl.models.pinned import check_pinned
 from fairdsl.models.probabilities import logits_of
 from fairdsl.models.rules import rules_model
 from fairdsl.models.schedule import first_blocks, lay_out
-from fairdsl.models.unread import asked_instead
 from fairdsl.source import Span
 
 __all__ = ["load_model"]
@@ -87,6 +85,8 @@ def load_model(
         try:
             graph = _open(declaration, domain, source, override_path)
         except DiagnosticError as problem:
+            from fairdsl.models.unread import asked_instead  # most files are read, and some models stand in the spec
+
             return asked_instead(declaration, domain, override_path, problem, reporter)
         forms, decided = _bound_and_decided(declaration, domain, graph, source.span, warnings)
         if graph.rounded:
@@ -96,14 +96,22 @@ def load_model(
     except OverflowError as problem:
         raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
     except DiagnosticError as problem:  # some units cannot be laid out together
+        from fairdsl.models.unread import asked_instead
+
         return asked_instead(declaration, domain, override_path, problem, reporter)
     except _FAILURES as problem:
-        raise DiagnosticError(not_evaluated(graph.path, problem, source.span)) from problem
+        raise DiagnosticError(_not_evaluated(graph.path, problem, source.span)) from problem
     try:
         _confirm(model, graph, domain, source.span)
     except _FAILURES as problem:
-        raise DiagnosticError(not_evaluated(graph.path, problem, source.span)) from problem
+        raise DiagnosticError(_not_evaluated(graph.path, problem, source.span)) from problem
     return model
+
+
+def _not_evaluated(path: str, problem: Exception, span: Span) -> Diagnostic:
+    from fairdsl.models.confirm.errors import not_evaluated  # models that stand in the spec are not run
+
+    return not_evaluated(path, problem, span)
 
 
 def _confirm(model: Model, graph: ImportedGraph, domain: Domain, span: Span) -> None:

@@ -29,7 +29,7 @@ from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
-__all__ = ["Plan", "Stage", "Unproved", "expressible", "negotiate", "plan_of", "refusal_of_clauses"]
+__all__ = ["Inexpressible", "Plan", "Stage", "Unproved", "expressible", "negotiate", "plan_of", "refusal_of_clauses"]
 
 #: An offer may take one part in so many of the time that is left.
 _OFFER_PART = 4
@@ -242,14 +242,22 @@ def _described(problem: Problem) -> str:
             return "this question about groups"
 
 
-def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
+@dataclass(frozen=True, slots=True)
+class Inexpressible:
+    """Why files of a format cannot say a demand; ``other``: such files ask questions of another kind."""
+
+    why: Diagnostic
+    other: bool = False
+
+
+def expressible(item: Elaborated, encoding: Encoding) -> Problem | Inexpressible:
     """The problem, or why files of this format cannot say it."""
     if item.refusal is not None or item.demand.beyond:
         plan = plan_of(item)
         if isinstance(plan, Refused):
-            return plan.diagnostics[0]
+            return Inexpressible(plan.diagnostics[0])
     lacking = (without_layers(model) for model in item.problem.models)
     offer = next(filter(None, lacking), None) or encoding.offer(item.problem)
     if isinstance(offer, Refusal):
-        return errors.format_refuses(encoding.name, offer.why, item.demand.span)
+        return Inexpressible(errors.format_refuses(encoding.name, offer.why, item.demand.span), other=offer.other)
     return item.problem

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from fairdsl.data.errors import named_at
 from fairdsl.data.samples import Samples
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.ir.domain import Integer, ModelThresholds
@@ -49,7 +50,8 @@ def build(
             case _:
                 return _counted(distribution, columns, path, samples)
     except DiagnosticError as problem:
-        reporter.extend(problem.diagnostics)
+        named = distribution.source.span if distribution.source is not None and data is None else None
+        reporter.extend(problem.diagnostics if named is None else named_at(problem.diagnostics, named))
         return None
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.data.errors import not_the_pinned_data
+from fairdsl.data.errors import named_at, not_the_pinned_data
 from fairdsl.data.table import read_table
 from fairdsl.data.texts import read_texts
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
@@ -31,6 +31,7 @@ from fairdsl.recorded_decisions import errors
 from fairdsl.recorded_decisions.alternatives import Judge, better_binding
 from fairdsl.recorded_decisions.codes import Decisions, NumberKind, Numbers, UnreadableError, high_place, read_cells
 from fairdsl.source import Span
+from fairdsl.source.reading import NamedPath
 
 __all__ = ["held_against"]
 
@@ -46,8 +47,12 @@ _TIE = 2.0**-20
 
 def held_against(model: Model, declaration: ModelDeclaration, domain: Domain, recorded: Recorded) -> Agreement:
     """The agreement, with its findings; raises DiagnosticError where the table or the column cannot be read."""
-    table = read_table(recorded.path, domain)
-    texts = read_texts(recorded.path, recorded.column)
+    try:
+        table, texts = read_table(recorded.path, domain), read_texts(recorded.path, recorded.column)
+    except DiagnosticError as problem:
+        if not isinstance(recorded.path, NamedPath):
+            raise  # it stands on the command line
+        raise DiagnosticError(*named_at(problem.diagnostics, recorded.span)) from problem
     if recorded.sha256 not in (None, texts.sha256):
         place = recorded.digest_span or recorded.span
         raise DiagnosticError(not_the_pinned_data(recorded.path, str(recorded.sha256), texts.sha256, place))

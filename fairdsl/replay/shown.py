@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairdsl.clock import deadline_in_force
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
@@ -21,7 +22,10 @@ _REPLAYS, _SHOWN = 40, 10
 
 
 def replayed(problem: Problem, pairs: Sequence[tuple[Point, Point]]) -> tuple[tuple[Witness, ...], tuple[Breach, ...]]:
-    """Who breaks the demand in both arithmetics, each pair at most once; a formula by the one or both it is about."""
+    """Who breaks the demand in both arithmetics, each pair at most once; a formula by the one or both it is about.
+
+    They are as many as the deadline in force leaves time for.
+    """
     if not pairs:
         return (), ()
     points = np.array([[float(value) for value in a] for a, _ in pairs], dtype=np.float64)
@@ -30,6 +34,8 @@ def replayed(problem: Problem, pairs: Sequence[tuple[Point, Point]]) -> tuple[tu
     seen = set[frozenset[Point]]()
     exactly = None if isinstance(problem.question, Pair) else Exactly(problem)
     for index in spread(points, problem.domain, _REPLAYS):
+        if deadline_in_force().passed:
+            break
         if frozenset(pairs[index]) in seen:
             continue  # two rows of one unit may each be shown with the other
         seen.add(frozenset(pairs[index]))

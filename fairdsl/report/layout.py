@@ -258,9 +258,8 @@ def _because(demand: DemandReport) -> Iterator[Block]:
     if demand.coverage is not None:
         yield Note("partitions", tuple(partition_lines(demand.coverage, external=demand.external)))
     if demand.estimate is not None:
-        of_rows = demand.shares is not None and demand.shares.measure == "rows"
-        if of_rows:
-            yield Note("beyond", (beyond_rows(demand.estimate),))
+        if demand.shares is not None and demand.shares.measure == "rows":
+            yield Note("beyond", (beyond_rows(demand.estimate, counted=demand.shares.total is not None),))
         else:
             yield Note("estimate", (estimated(demand.estimate, demand),))
     if demand.shares is not None:

@@ -252,8 +252,13 @@ def _approximation(demand: DemandReport) -> str:
     return ""
 
 
-def beyond_rows(estimate: Estimate) -> str:
-    """What a share that was counted over rows says of those whom the rows were drawn from."""
+def beyond_rows(estimate: Estimate, *, counted: bool = True) -> str:
+    """What a share that was counted over rows, or over some of them, says of those whom the rows were drawn from."""
+    if not counted:
+        return (
+            f"estimated {shown(estimate.value, percent=True)} ({_interval(estimate)}), from {estimate.sampled:,} rows"
+            " in random order, for whom the rows were drawn from, if they are a random sample; an estimate, no proof"
+        )
     return (
         f"{_interval(estimate)} for whom the {estimate.sampled:,} rows were drawn from, "
         "if they are a random sample; of the rows themselves the share is counted"

@@ -151,7 +151,7 @@ def _works(
         place = item.property.name, item.property.demands.index(item.demand)
         yield (
             place,
-            _silent(solver, Stand.UNSUITED, "not asked: " + ": ".join(part for part in (why.title, why.why) if part)),
+            _silent(solver, Stand.UNSUITED, "not asked: " + ": ".join(filter(None, (why.why.title, why.why.why)))),
         )
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fairdsl.codec import MisfitError, Sealed
-from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated
+from fairdsl.plan.negotiate import Inexpressible
 from fairdsl.solver_files import errors
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
@@ -150,8 +151,9 @@ def _lies_in_the_folder(name: str) -> bool:
     return name not in ("", ".", "..") and not set(name) & set("/\\\0")
 
 
-def refusal(item: Elaborated, why: Diagnostic) -> dict[str, str]:
+def refusal(item: Elaborated, refused: Inexpressible) -> dict[str, str]:
     """What is said of a demand that the format cannot express."""
+    why = refused.why
     return {"property": item.property.name, "demand": item.demand.text, "code": why.code, "title": why.title}
 
 

@@ -22,7 +22,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.options import Options, declared
 from fairdsl.plan import errors
 from fairdsl.plan.choices import check_properties
-from fairdsl.plan.negotiate import expressible
+from fairdsl.plan.negotiate import Inexpressible, expressible
 from fairdsl.report.hashes import hashed_models
 from fairdsl.report.model import HashedFile
 from fairdsl.semantics import CheckedSpec, front_end
@@ -122,7 +122,7 @@ class Derivation:
     models: tuple[HashedFile, ...]
     askings: tuple[Asking, ...]
     #: The demands that the format cannot express, and why.
-    refused: tuple[tuple[Elaborated, Diagnostic], ...]
+    refused: tuple[tuple[Elaborated, Inexpressible], ...]
 
 
 def encoding_under(form: str, options: Options) -> Encoding:
@@ -181,14 +181,15 @@ def derived(
     hashed = hashed_models(spec, elaborated.models, models)
     by_name = {file.name: file for file in hashed}
     askings: list[Asking] = []
-    refused: list[tuple[Elaborated, Diagnostic]] = []
+    refused: list[tuple[Elaborated, Inexpressible]] = []
     for item in elaborated.demands:
         problem = expressible(item, encoding)
-        if isinstance(problem, Diagnostic):
+        if isinstance(problem, Inexpressible):
             refused.append((item, problem))
             continue
         if partitioning is not None and isinstance(problem.question, Demanded):
-            refused.append((item, errors.nothing_to_partition(item.property.name, item.demand.span)))
+            nothing = errors.nothing_to_partition(item.property.name, item.demand.span)
+            refused.append((item, Inexpressible(nothing)))
             continue
         askings.append(
             Asking(

@@ -146,7 +146,7 @@ def _recover_answers(
     recovering.nothing_else()
     for item, why in derivation.refused:
         if item.demand.required:
-            gathering.add(item, Refused(diagnostics=(why,)))
+            gathering.add(item, Refused(diagnostics=(why.why,)))
     named = Recovered(folder=str(folder), spec_named=spec is not None, properties=manifest.properties)
     return replace(gathering.report(), recovered=named)
 

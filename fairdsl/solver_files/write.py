@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.elaborate import Elaborated
 from fairdsl.options import Options
 from fairdsl.plan import errors
 from fairdsl.plan.choices import check_format
@@ -51,9 +52,10 @@ class Compiled(Document):
     files: tuple[Path, ...]
     #: The demands that they ask.
     questions: tuple[CompiledQuestion, ...]
-    #: Which measures are not in the files and why, in a line each.
+    #: Which measures, and which requirements beside questions of the format's kind, are not in the files and why, in a
+    #: line each.
     left_out: tuple[str, ...]
-    #: The requirements that the format cannot express.
+    #: The requirements of the format's kind that it cannot express; all of them where no question is written.
     diagnostics: tuple[Diagnostic, ...]
     #: Lists of the files, for programs that run solvers on all of them.
     lists: tuple[Path, ...] = ()
@@ -109,6 +111,7 @@ def compile_spec(
         )
         beside = encoding.beside(folder.files, instance_timeout)
         folder.publish(manifest.to_json().encode(), beside)
+    missed = [(item, why) for item, why in derivation.refused if item.demand.required and not (why.other and questions)]
     return Compiled(
         format=form,
         manifest=folder.path / MANIFEST,
@@ -123,13 +126,15 @@ def compile_spec(
             )
             for question in manifest.questions
         ),
-        left_out=tuple(
-            f"`{item.demand.text}` of `{item.property.name}` is not among the files: {why.title}"
-            for item, why in derivation.refused
-            if not item.demand.required
-        ),
-        diagnostics=tuple(why for item, why in derivation.refused if item.demand.required),
+        left_out=tuple(_left_out(item, why.why) for item, why in derivation.refused if (item, why) not in missed),
+        diagnostics=tuple(why.why for _, why in missed),
     )
+
+
+def _left_out(item: Elaborated, why: Diagnostic) -> str:
+    """What is said of a demand that is not among the files."""
+    what = f"`{' '.join(item.demand.text.split())}` of `{item.property.name}` is not among the files"
+    return ": ".join(filter(None, (what, why.title, why.primary.text if why.primary else "")))
 
 
 def _few_enough(derivation: Derivation) -> None:

@@ -8,7 +8,7 @@ attributes of domains together. This lexer therefore follows the parser's own st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from lark import Token
@@ -37,12 +37,18 @@ class SoftKeywordLexer(Lexer):
         # Collisions between terminals are checked by a test in strict mode, not at every start.
         configuration.skip_validation = True
         self._keywords = {t.pattern.value: t.name for t in configuration.terminals if t.pattern.type == "str"}
+        # Words come as names and are typed below, so that few of the parser's states need patterns of their own.
+        words = {"PARAMETER", *(name for text, name in self._keywords.items() if text.isidentifier())}
+        self._looked_for = {t.name for t in configuration.terminals} - words
         self._contextual: ContextualLexer | None = None
 
     def lex(self, lexer_state: Any, parser_state: Any) -> Iterator[Token]:
         """Yield the tokens; the parser advances between one and the next."""
         if self._contextual is None:
-            states = {index: actions.keys() for index, actions in parser_state.parse_conf.states.items()}
+            table = parser_state.parse_conf.states
+            states: dict[int, Collection[str]] = {
+                index: self._looked_for.intersection(actions) for index, actions in table.items()
+            }
             # NAME is always looked for, so that `relaxed` is never read as `relax` followed by `ed`.
             self._contextual = ContextualLexer(self._configuration, states, always_accept=("NAME",))
         for token in self._contextual.lex(lexer_state, parser_state):
@@ -55,14 +61,12 @@ class SoftKeywordLexer(Lexer):
             yield token
 
     def _word_type(self, token: Token, parser_state: Any, *, named: bool) -> str:
-        candidates = [token.type, self._keywords.get(str(token), "NAME"), "NAME"]
-        if str(token) not in self._keywords and not named:
+        word = self._keywords.get(str(token), "NAME")
+        candidates = [word, "NAME"] if token.type == "NAME" else [token.type, word, "NAME"]
+        if word == "NAME" and not named:
             # Where a number may stand, so that a clause without its number is not read on with the next one's word.
             candidates.append("PARAMETER")
-        for candidate in candidates:
-            if accepts(parser_state, candidate):
-                return candidate
-        return candidates[1]
+        return next((each for each in candidates if accepts(parser_state, each)), word)
 
 
 def accepts(parser_state: Any, terminal: str) -> bool:

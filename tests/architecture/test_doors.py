@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.modules import PACKAGE, files, nodes_of
+from tests.modules import PACKAGE, files, nodes_of, parsed
 
 #: Who may import `pickle`, and what it reads: messages of our own processes and files of this very run.
 PICKLE = {
@@ -92,7 +92,7 @@ def test_files_are_opened_at_the_door() -> None:
     ["open(path)", "p.open()", "Path(p).read_text()", "np.save(p, a)", "os.replace(a, b)", "f().open()"],
 )
 def test_what_would_be_found_to_open_files(source: str) -> None:
-    assert list(opening(ast.walk(ast.parse(source))))
+    assert list(opening(ast.walk(parsed(source))))
 
 
 #: Who reads JSON without the limit on nesting, and what that is.
@@ -153,4 +153,4 @@ def test_nothing_runs_code_from_files_but_messages_of_our_own() -> None:
     ],
 )
 def test_what_would_be_found(source: str) -> None:
-    assert list(running(ast.walk(ast.parse(source))))
+    assert list(running(ast.walk(parsed(source))))

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from tests.modules import PACKAGE, files, nodes_of, tree_of
+from tests.modules import PACKAGE, files, nodes_of, parsed, tree_of
 
 BACKENDS = sorted(path.parent.name for path in (PACKAGE / "backends").glob("*/__init__.py"))
 FACE = re.compile(rf"fairdsl\.backends\.(?:{'|'.join(BACKENDS)})")
@@ -62,4 +62,4 @@ def test_nobody_reaches_behind_a_face() -> None:
     ],
 )
 def test_every_way_behind_a_face_is_seen(source: str, found: list[str]) -> None:
-    assert list(behind_faces(ast.walk(ast.parse(source)))) == found
+    assert list(behind_faces(ast.walk(parsed(source)))) == found

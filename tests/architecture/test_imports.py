@@ -64,6 +64,17 @@ def test_reading_a_spec_loads_no_numbers_and_no_solver(arguments: tuple[str, ...
     assert not loaded_by(*arguments, folder=folder) & HEAVY
 
 
+def test_rates_of_a_model_in_the_spec_load_nothing_about_files_and_proofs(folder: Path) -> None:
+    groups = "property fair {\n  across sex\n  under people\n  measure parity_gap\n}\n"
+    model = SPEC[: SPEC.index("property")].replace("score > 0\n", "score > 0\n  favourable yes\n")
+    text = model + "distribution people over Applicant\n  uniform\n" + groups
+    (folder / "rates.fair").write_text(text, encoding="utf-8")
+    program = f"import sys, fairdsl; fairdsl.check({str(folder / 'rates.fair')!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    unasked = ("backends.smt.script", "backends.ssat.files", "models.confirm", "models.onnx_import")
+    assert not {f"fairdsl.{name}" for name in unasked} & set(done.stdout.split())
+
+
 def test_the_contracts_of_the_layers() -> None:
     command = [Path(sys.executable).parent / "lint-imports", "--no-cache"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)

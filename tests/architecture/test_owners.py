@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules import PACKAGE, files, nodes_of
+from tests.modules import PACKAGE, files, nodes_of, parsed
 
 #: Which folders, or modules, may import a library.
 OWNERS = {
@@ -97,7 +97,7 @@ def test_nobody_imports_what_it_does_not_own() -> None:
     ],
 )
 def test_the_table_sees_every_way_to_import(path: str, source: str, found: list[str]) -> None:
-    assert strangers(path, imported(ast.walk(ast.parse(source)))) == found
+    assert strangers(path, imported(ast.walk(parsed(source)))) == found
 
 
 def test_every_owner_is_there_and_owns_something() -> None:

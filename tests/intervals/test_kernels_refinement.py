@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -72,6 +73,19 @@ def assert_stages(task: Task, regions: int | None) -> None:
     for nodes in (1, 1, 3, 30, 1000):
         refinement.advance(nodes)
         assert_sound(refinement, truths)
+
+
+@some
+@given(seeds, st.integers(4, 6), st.sampled_from([None, 0, 8]))
+def test_deep_networks_are_sound(seed: int, depth: int, regions: int | None) -> None:
+    """Layers of open, fixed and dead units by turns; boxes are never evaluated, so that bounds alone decide."""
+    rng = np.random.default_rng(seed)
+    widths = [3, *rng.integers(2, 7, depth).tolist(), 1]
+    layers = [(rng.integers(-3, 4, (above, below)), rng.integers(-6, 7, above)) for below, above in pairwise(widths)]
+    path = (np.zeros(widths[1]), [rng.integers(-4, 5, (1, widths[1]))])
+    slopes = tuple(rng.choice([0.0, 0.0, 0.0, 0.25], width) for width in widths[1:-1])
+    with patch.object(refine, "SMALL", 0):
+        assert_stages(network([LATTICE] * 3, rng.integers(3, 7, 3).tolist(), layers, [path], slopes=slopes), regions)
 
 
 @some

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes import forest, rest
+from fairdsl.backends.leaf_boxes.kernels.counting import COUNTED
 from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
@@ -57,19 +59,21 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and a box; whether few trees are made one, and moments are worked out as well."""
+    """A question and a box; whether few trees are made one, moments worked out as well, how few leaves counted."""
 
     question: Problem
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     merging: bool
     moments: bool
+    counting: int
 
     def looked_at(self) -> Looked:
         """By everything that there is."""
         descent = begun(self.question, merging=self.merging)
         boxes = descent._boxes
         boxes.low[0], boxes.high[0] = self.low, self.high
+        boxes.pace[COUNTED] = self.counting
         if not self.moments:
             boxes.counts[_MOMENTS] = 2**40  # as if they had taken so long
         descent._refine(0, 1)
@@ -121,7 +125,7 @@ def at_threshold(asked: Asked, rank: float) -> Asked:
 
 
 @st.composite
-def boxes(draw: st.DrawFn, moments: bool = True) -> Asked:
+def boxes(draw: st.DrawFn, moments: bool = True, counting: int = 0) -> Asked:
     """A box of a random forest, from a single unit to everybody; the threshold is the score of somebody in it."""
     columns, values = draw(st.sampled_from([(4, 3), (4, 4), (4, 5), (4, 6), (6, 3)]))
     seed = draw(st.integers(0, 10**6))
@@ -134,7 +138,9 @@ def boxes(draw: st.DrawFn, moments: bool = True) -> Asked:
         low = draw(st.integers(0, whole - width))
         ends.append((low, low + width))
     low, high = np.array(ends).T
-    asked = Asked(question, low, high, merging=draw(st.booleans()), moments=moments and draw(st.booleans()))
+    asked = Asked(
+        question, low, high, merging=draw(st.booleans()), moments=moments and draw(st.booleans()), counting=counting
+    )
     return at_threshold(asked, draw(st.sampled_from([0.0, 0.02, 0.1, 0.5, 0.9, 0.98, 1.0])))
 
 
@@ -184,6 +190,40 @@ def test_what_is_said_of_a_box_is_true_of_everybody_in_it(asked: Asked) -> None:
     for axis, sizes in reversed(list(enumerate(found.sizes(found.low, found.high)))):
         share = np.tensordot(share, sizes, axes=(axis, 0))
     assert known <= float(share) + 1e-12
+
+
+def test_small_boxes_are_counted_exactly() -> None:
+    """What is fair and what is unfair of a box, but for the unfair part that is shown, against a loop over all."""
+    counted: Counter[str] = Counter()
+
+    @settings(max_examples=examples(1))
+    @given(boxes(counting=256))
+    def agree(asked: Asked) -> None:
+        found = asked.looked_at()
+        settled, boxes = found.descent._settled, found.descent._boxes
+        below_fair, fair, below_unfair, unfair, count = settled.sums.tolist()
+        if not count:
+            return
+        low, high, last = boxes.low[0], boxes.high[0], int(settled.number[0]) - 1
+        sums = found.descent._forest.trees.sums
+        size = np.ones(1, dtype=np.int64)
+        for axis, (a, b) in enumerate(zip(low, high, strict=True)):
+            size = np.multiply.outer(size, np.diff(sums[axis, a : b + 1]).astype(np.int64))
+        alike, size = found.fair(found.scores(low, high)), size[0]
+        assert (fair << 32) + below_fair == size[alike].sum()
+        shown = 0
+        if not alike.all():
+            assert settled.kind[last] == UNFAIR
+            sides = [slice(a, b) for a, b in zip(settled.low[last] - low, settled.high[last] - low, strict=True)]
+            assert not alike[tuple(sides)].any()
+            shown = int(size[tuple(sides)].sum())
+        assert (unfair << 32) + below_unfair + shown == size[~alike].sum()
+        counted["fair"] += bool(alike.any())
+        counted["unfair"] += not alike.all()
+
+    agree()
+    assert counted["fair"]
+    assert counted["unfair"]
 
 
 @settings(max_examples=examples(1))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.leaf_boxes import pairings, refinement
+from fairdsl.backends.leaf_boxes import graft, pairings, refinement
 from fairdsl.backends.leaf_boxes.forest import forest_of
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.pairings import Pairings
@@ -75,8 +75,9 @@ def test_what_was_lent_adds_up(
     monkeypatch.setattr(pairings, "_BOXES", 1)
 
     @settings(max_examples=examples(1))
-    @given(drawn, st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
-    def agree(problem: Problem, parts: int, before: int, rounds: int) -> None:
+    @given(drawn, st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0, 8]))
+    def agree(problem: Problem, parts: int, before: int, rounds: int, counting: int) -> None:
+        monkeypatch.setattr(graft, "_LEAVES", counting)
         known = truth(problem)
         if not known.individuals or (alone := begin(problem)) is None:
             return

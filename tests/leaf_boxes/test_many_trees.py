@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Offer, Refusal
-from fairdsl.backends.leaf_boxes import LeafBoxes, lowering, refinement, rest
+from fairdsl.backends.leaf_boxes import LeafBoxes, graft, lowering, refinement, rest
 from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.forest import forest_of
+from fairdsl.backends.leaf_boxes.kernels.counting import COUNTED
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
 from fairdsl.ir.domain import Domain
@@ -76,8 +77,9 @@ def test_agrees_with_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refinement, "_CUTS", 1)
 
     @settings(max_examples=examples(2))
-    @given(st.one_of(box_problems(Quantity.FAIR_SHARE, most_trees=5), small))
-    def agree(drawn: Problem) -> None:
+    @given(st.one_of(box_problems(Quantity.FAIR_SHARE, most_trees=5), small), st.sampled_from([0, 0, 8, 64]))
+    def agree(drawn: Problem, counting: int) -> None:
+        monkeypatch.setattr(graft, "_LEAVES", counting)
         known, pair = truth(drawn), drawn.question
         assert isinstance(pair, Pair)
         if not known.individuals or (forest := forest_of(lowered := lower(drawn, pair))) is None:
@@ -171,6 +173,7 @@ def begun(question: Problem) -> Refinement:
     found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
     descent = Refinement.start(lowered, found, memory=2**20)
+    descent._boxes.pace[COUNTED] = 0
     descent._refine(0, 1)
     descent._enter(int(descent._settled.number[0]))
     return descent
@@ -185,6 +188,7 @@ def test_moments_are_those_of_everybody() -> None:
     found = forest_of(lowered)
     assert found is not None
     descent = Refinement.start(lowered, found, memory=2**20)
+    descent._boxes.pace[COUNTED] = 0
     descent._refine(0, 1)
     weights, known = model.layers[0].weight.exact[0], truth(question)
     sides = [
@@ -270,7 +274,7 @@ def test_sizes_of_more_than_64_bits_are_exact(data: st.DataObject) -> None:
     boxes = np.array(data.draw(st.lists(ends, min_size=1, max_size=20)), dtype=np.int64).reshape(-1, len(whole), 2)
     low, high = boxes[:, :, 0], boxes[:, :, 1]
     exactly = sum(
-        sizes._factor * prod(int(sizes.sums[axis][b]) - int(sizes.sums[axis][a]) for axis, (a, b) in enumerate(box))
+        sizes.factor * prod(int(sizes.sums[axis][b]) - int(sizes.sums[axis][a]) for axis, (a, b) in enumerate(box))
         for box in boxes.tolist()
     )
     assert sizes.of(low, high) == exactly

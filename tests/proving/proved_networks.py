@@ -37,10 +37,10 @@ property some { compare a, b : Person differ in sex among sex = f or age >= 6 me
 """
 
 
-def network(path: Path, seed: int) -> None:
-    """A random network of two hidden layers, of float32 with few bits, so that ties occur."""
+def network(path: Path, seed: int, *, linear: bool = False) -> None:
+    """A random network of two hidden layers, or of none, of float32 with few bits, so that ties occur."""
     rng = np.random.default_rng(seed)
-    sizes, nodes, tensors, name = (5, 4, 3, 1), [], [], "x"
+    sizes, nodes, tensors, name = (5, 1) if linear else (5, 4, 3, 1), [], [], "x"
     for layer, (below, width) in enumerate(pairwise(sizes)):
         weight = rng.integers(-8, 9, (width, below)) / 4
         bias = rng.integers(-8, 9, width) / 2
@@ -63,10 +63,10 @@ def brute(path: Path, of: str) -> tuple[Fraction, Fraction]:
 
     def yes(person: tuple[int, ...]) -> bool:
         values = np.array([Fraction(value) for value in person], dtype=object)
-        for layer in range(3):
+        for layer in range(len(tensors) // 2):
             weight = np.vectorize(Fraction, otypes=[object])(tensors[f"w{layer}"])
             values = weight @ values + np.vectorize(Fraction, otypes=[object])(tensors[f"b{layer}"])
-            values = values if layer == 2 else np.maximum(values, Fraction(0))
+            values = values if f"w{layer + 1}" not in tensors else np.maximum(values, Fraction(0))
         return bool(values[0] > 0)
 
     fair = unfair = 0
@@ -95,8 +95,8 @@ def path_of(proved: Proved) -> Path:
     return Path(proved.proof.path)
 
 
-def prove(folder: Path, seed: int, seconds: float = 60) -> tuple[Proved, ...]:
-    network(folder / "m.onnx", seed)
+def prove(folder: Path, seed: int, seconds: float = 60, *, linear: bool = False) -> tuple[Proved, ...]:
+    network(folder / "m.onnx", seed, linear=linear)
     (folder / "p.fair").write_text(SPEC)
     return prove_spec(
         str(folder / "p.fair"), str(folder), models={}, data={}, seconds=seconds, observer=Silent(), properties=()

@@ -162,6 +162,19 @@ def test_a_node_that_reads_more_than_its_operator_does_is_rejected(tmp_path: Pat
         tried(tmp_path, chain_file(nodes, {"w": [[1, 0]]}), question(), "=")
 
 
+def test_what_is_more_than_a_chain_of_affine_maps_and_units_is_rejected(tmp_path: Path) -> None:
+    for settings in ({"alpha": 2.0}, {"beta": 0.5}, {"transA": 1}):
+        nodes = [helper.make_node("Gemm", ["x", "w"], ["y"], transB=1, **settings)]
+        with pytest.raises(RejectedError, match="multiplies its product"):
+            tried(tmp_path, chain_file(nodes, {"w": [[1, 0]]}), question(), "=")
+    last = helper.make_node("Gemm", ["h", "w"], ["y"], transB=1)
+    with pytest.raises(RejectedError, match="what a ReLU reads"):
+        tried(tmp_path, chain_file([helper.make_node("Relu", ["x"], ["h"]), last], {"w": [[1, 0]]}), question(), "=")
+    unknown = helper.make_node("Gemm", ["x", "w"], ["y"], transB=1.0)
+    with pytest.raises(RejectedError, match="`transB` is of another type"):
+        tried(tmp_path, chain_file([unknown], {"w": [[1, 0]]}), question(), "=")
+
+
 def test_an_attribute_with_two_values_is_rejected(tmp_path: Path) -> None:
     """Runtimes read the field that the type names; whoever reads another one reads another model."""
     model = onnx.ModelProto()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import fairdsl
 from fairdsl.diagnostics import DiagnosticError
@@ -128,3 +131,30 @@ def test_nobody_is_left(tmp_path: Path) -> None:
 def test_a_distribution_that_there_is_not(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError):
         asked(tmp_path, "under nobody", "measure fair_share")
+
+
+def by_hand(people: Mapping[str, NDArray[np.float64]]) -> NDArray[np.str_]:
+    return np.where(people["income"] - 30 + 10 * (people["sex"] == "male") > 0, "grant", "reject")
+
+
+def test_what_was_judged_counts_where_the_time_ends(tmp_path: Path) -> None:
+    """A function that is only asked: bounds from the rows that were judged, and an estimate from a random order."""
+    rows = [(row % 2, 20 + row * 7 % 70, row * 13 % 101) for row in range(1500)]
+    text = SPEC[: SPEC.index("  score")] + "  from callable\n"
+    share = "property rate {\n  compare a, b : Applicant\n  differ in sex\n  under cohort\n  measure fair_share\n}\n"
+    truth = 1 - Fraction(sum(unfair(age, income) for _, age, income in rows), len(rows))
+    (tmp_path / "spec.fair").write_text(text + share)
+    with (tmp_path / "rows.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["sex", "age", "income"], *rows])
+    widths = []
+    for effort in (10_000, 20_000, 10**6):
+        report = fairdsl.check(tmp_path / "spec.fair", callables={"approve": by_hand}, effort=effort)
+        demand = report.properties[0].demands[0]
+        assert demand.shares is not None
+        assert demand.estimate is not None
+        assert demand.shares.certified <= truth <= 1 - demand.shares.falsified
+        assert demand.estimate.low < truth < demand.estimate.high
+        assert not demand.shares.falsified or demand.witnesses
+        widths.append(demand.shares.undecided)
+        assert ("in random order" in render(report)) == (widths[-1] > 0)
+    assert 1 > widths[0] > widths[1] > widths[2] == 0

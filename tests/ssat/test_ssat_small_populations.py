@@ -12,7 +12,7 @@ from fairdsl.backends.contract import Budget, Facts, Offer, Silent
 from fairdsl.backends.rates.engine import LAST, Ways
 from fairdsl.backends.ssat import Ssat
 from fairdsl.backends.ssat.distribution import Distribution
-from fairdsl.backends.ssat.files.encoding import offer
+from fairdsl.backends.ssat.gate import offer
 from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.backends.ssat.questions import Inquiry
 from fairdsl.ir.domain import Domain

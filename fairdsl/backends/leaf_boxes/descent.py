@@ -126,7 +126,8 @@ class Sizes:
         self.total = prod(sum(whole[i]) for i in shared)
         # A single point of reals has no length: then the other axes may be as long as they like.
         self._kind = np.int64 if 0 < self.total < _FITS else object
-        self._factor = prod(whole[i][0] for i in shared if i not in self.axes)
+        #: The size of the parts along which nothing is tested.
+        self.factor = prod(whole[i][0] for i in shared if i not in self.axes)
         #: Sizes of parts, and running sums of them along each axis.
         self.parts = [np.array(whole[i], dtype=self._kind) for i in self.axes]
         self.sums = [np.array([0, *np.cumsum(sizes).tolist()], dtype=self._kind) for sizes in self.parts]
@@ -149,14 +150,14 @@ class Sizes:
         if not len(low):
             return 0
         if self._kind is np.int64 or not self._close(len(low)):
-            return int(self._each(low, high, self._kind, self._factor).sum())
-        near = int(self._each(low, high, np.float64, float(self._factor)).sum())
-        last = int(self._each(low, high, np.uint64, self._factor % 2**64).sum())
+            return int(self._each(low, high, self._kind, self.factor).sum())
+        near = int(self._each(low, high, np.float64, float(self.factor)).sum())
+        last = int(self._each(low, high, np.uint64, self.factor % 2**64).sum())
         return near + (last - near + 2**63) % 2**64 - 2**63
 
     def _close(self, boxes: int) -> bool:
         """Whether the sizes of so many boxes, as floats, sum up to within 2^62."""
-        small = all(int(sums[-1]) <= 2**53 for sums in self.sums) and self._factor <= 2**53
+        small = all(int(sums[-1]) <= 2**53 for sums in self.sums) and self.factor <= 2**53
         return small and self.total * (boxes + len(self.axes) + 1) < 2 ** (62 + 53)
 
     def _each(self, low: Integers, high: Integers, kind: Any, factor: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.cells import CHOICES, LEVELS
-from fairdsl.backends.leaf_boxes.kernels.records import Effects, Leaves, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Effects, Leaves, Parts, Room, Trees
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
 from fairdsl.backends.leaf_boxes.scores import Sums
@@ -25,6 +25,8 @@ _Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
 
 #: Nodes at most, once they are no longer shared; axes, for sets of them are bits.
 _NODES, _AXES = 2**22, 62
+#: Parts of a box that wait to be counted.
+_LEVELS = 256
 #: Sizes along an axis, up to which floats are exact.
 _EXACT = 2**53
 
@@ -53,6 +55,7 @@ class Forest:
             tested=np.zeros(number, dtype=np.int64),
             present=np.zeros(people, dtype=np.bool_),
             ends=np.zeros((people, 4), dtype=np.int64),
+            before=np.zeros((people, 4), dtype=np.int64),
             moments=np.zeros((people, 2)),
             gain=np.zeros((axes, self.trees.sums.shape[1])),
             sets=np.zeros(axes, dtype=np.int64),
@@ -66,6 +69,25 @@ class Forest:
             highs_along=np.zeros((people + 1, axes, self.trees.sums.shape[1]), dtype=np.int64),
             pair=np.zeros(2, dtype=np.int64),
             behind=np.zeros((self.trees.sums.shape[1] + 1, 4), dtype=np.int64),
+        )
+
+    def parts(self) -> Parts:
+        """Scratch space for parts of a box that are counted."""
+        people, axes, trees, words = (
+            len(self.trees.roots),
+            len(self.trees.ordered),
+            len(self.leaves.starts) - 1,
+            len(self.leaves.everywhere),
+        )
+        return Parts(
+            low=np.zeros((_LEVELS, axes), dtype=np.int64),
+            high=np.zeros((_LEVELS, axes), dtype=np.int64),
+            size=np.zeros(_LEVELS, dtype=np.int64),
+            trees=np.zeros((_LEVELS, trees), dtype=np.int64),
+            number=np.zeros(_LEVELS, dtype=np.int64),
+            reached=np.zeros((_LEVELS, words), dtype=np.uint64),
+            base=np.zeros((_LEVELS, people, 4), dtype=np.int64),
+            widest=np.zeros(3, dtype=np.int64),
         )
 
     def effects(self) -> Effects:

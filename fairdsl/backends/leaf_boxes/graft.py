@@ -27,6 +27,8 @@ _OF_BOXES = ("low", "high", "parent", "child", "axis", "cut", "mass", "fair", "p
 _NUMBERS = ("parent", "child", "above")
 #: Of a box that was cut and is closed.
 _CLOSED = -2
+#: Leaves that may be left of the open trees of a box that is counted, at first.
+_LEAVES = 64
 
 
 def empty(count: int, axes: int) -> Boxes:
@@ -41,7 +43,7 @@ def empty(count: int, axes: int) -> Boxes:
         **columns,
         known=np.zeros(2),
         counts=np.zeros(7, dtype=np.int64),
-        pace=np.array([0.0, 0.0, 0.0, 1.0, 0.0]),
+        pace=np.array([0.0, 0.0, 0.0, 1.0, 0.0, _LEAVES]),
     )
 
 

@@ -19,6 +19,8 @@ BoolArray = NDArray[np.bool_]
 _WORD, _MERGED = 64, 64
 #: Trees that are tried as partners of one, those first that test most of the same axes.
 _TRIED = 24
+#: Axes that are bits of a number.
+_LINES = 62
 #: Bytes that the sets may take.
 _BYTES = 2**28
 
@@ -104,7 +106,7 @@ def leaves_of(trees: Sequence[Tree], ordered: BoolArray, parts: Sequence[int]) -
     sizes = [2 * each if line else each for each, line in zip(parts, ordered.tolist(), strict=True)]
     rows = np.array([0, *np.cumsum(sizes).tolist()], dtype=np.int64)
     people = standing[0].whose.shape[1] if standing else 1
-    if 8 * count * (int(rows[-1]) + people + _WORD * (2 * len(parts) + 1)) > _BYTES:
+    if 8 * count * (3 * int(rows[-1]) + people + _WORD * (2 * len(parts) + 2)) > _BYTES:
         return None
     value = np.zeros(count * _WORD, dtype=np.int64)
     low, high = (np.zeros((count * _WORD, len(parts)), dtype=np.int64) for _ in range(2))
@@ -126,10 +128,16 @@ def leaves_of(trees: Sequence[Tree], ordered: BoolArray, parts: Sequence[int]) -
             else:
                 meet[row + place] = _packed(somewhere & (low[:, axis] & 1 << place != 0))
     behind = slice(int(starts[alike]) * _WORD, None)
-    along = [
-        [(axis, _borders(tree, axis)) for axis in np.flatnonzero(ordered & _tested(tree)).tolist()] for tree in standing
-    ]
-    lines = [line for tree in along for line in tree]
+    whole = np.array([0 if line else (1 << count) - 1 for count, line in zip(parts, ordered.tolist(), strict=True)])
+    narrow = somewhere[:, None] & ((low != whole) | (ordered & (high < np.array(parts))))
+    bits = np.array([1 << axis if axis < _LINES else 0 for axis in range(len(parts))], dtype=np.int64)
+    bounded = narrow @ bits
+    onward = np.zeros((len(standing), int(rows[-1])), dtype=np.int32)
+    for tree, each in enumerate(standing):
+        for axis in np.flatnonzero(ordered).tolist():
+            ends = np.unique([*each.low[:, axis], *each.high[:, axis], parts[axis]])
+            places = np.arange(parts[axis])
+            onward[tree, rows[axis] + places] = ends[np.searchsorted(ends, places, side="right")]
     return Leaves(
         starts=starts,
         alike=alike,
@@ -140,17 +148,11 @@ def leaves_of(trees: Sequence[Tree], ordered: BoolArray, parts: Sequence[int]) -
         everywhere=_packed(somewhere),
         meet=meet,
         rows=rows,
-        lines=np.array([0, *np.cumsum([len(tree) for tree in along]).tolist()], dtype=np.int64),
-        axis=np.array([axis for axis, _ in lines], dtype=np.int64),
-        borders=np.array([0, *np.cumsum([len(places) for _, places in lines]).tolist()], dtype=np.int64),
-        places=np.array([place for _, places in lines for place in places], dtype=np.int64),
+        across=np.ascontiguousarray(meet.T),
+        bounded=bounded,
+        tested=np.bitwise_or.reduceat(bounded & (ordered @ bits), starts[:-1] * _WORD) if standing else bounded,
+        behind=onward,
     )
-
-
-def _borders(tree: Tree, axis: int) -> list[int]:
-    """Where leaves of a tree begin or end along an axis, but for the two ends of all of them."""
-    ends = np.unique([tree.low[:, axis], tree.high[:, axis]])
-    return [int(end) for end in ends[1:-1]]
 
 
 def _stacked(rows: Iterable[BoolArray], count: int, words: int) -> NDArray[np.uint64]:

@@ -76,7 +76,7 @@ class Refinement(Stepwise):
         self.axes = self._sizes.axes
         self._most = max(1024, memory // (8 * (2 * len(self.axes) + 14)))
         self._boxes = grown(boxes, min(self._most, 2**12))
-        self._room, self._effects = forest.room(), forest.effects()
+        self._room, self._effects, self._parts = forest.room(), forest.effects(), forest.parts()
         # A box is peeled into as many as it has parts at most.
         self._settled = _settled(2 * _CUTS + 2 * len(forest.leaves.meet) + 2, len(self.axes))
         self._exactly = Counts()
@@ -173,21 +173,23 @@ class Refinement(Stepwise):
 
     def _refine(self, cuts: int, work: int) -> bool:
         forest, room = self._forest, self._room
-        effects, settled = self._effects, self._settled
-        return refine(forest.trees, forest.leaves, self._boxes, room, effects, settled, cuts, work)
+        effects, parts, settled = self._effects, self._parts, self._settled
+        return refine(forest.trees, forest.leaves, self._boxes, room, effects, parts, settled, cuts, work)
 
     def _enter(self, count: int) -> None:
         settled, counts = self._settled, self._exactly
         low, high, kind = settled.low[:count], settled.high[:count], settled.kind[:count]
         size = {each: self._sizes.of(low[kind == each], high[kind == each]) for each in (FAIR, VACUOUS, UNFAIR, STUCK)}
-        counts.fair += size[FAIR]
+        fair, more_fair, apart, more_apart, counted = settled.sums.tolist()
+        settled.sums[:] = 0
+        counts.fair += size[FAIR] + self._sizes.factor * ((more_fair << 32) + fair)
         counts.vacuous += size[VACUOUS]
-        counts.unfair += size[UNFAIR]
+        counts.unfair += size[UNFAIR] + self._sizes.factor * ((more_apart << 32) + apart)
         counts.undecided += size[STUCK]
         unfair = np.flatnonzero(kind == UNFAIR)
-        counts.boxes += count
+        counts.boxes += count + counted
         counts.open_boxes += int((kind == STUCK).sum())
-        counts.paired = counts.paired or bool((kind != VACUOUS).any())
+        counts.paired = counts.paired or counted > 0 or bool((kind != VACUOUS).any())
         rows = unfair[: max(0, _KEPT - counts.unfair_boxes)]
         first, second = settled.first[rows].copy(), settled.second[rows].copy()
         self._found.append(UnfairBoxes.of(low[rows], high[rows], first, second))
@@ -247,7 +249,7 @@ def use() -> None:
     assert leaves is not None, "it is small"
     forest, boxes = Forest(trees, leaves, 0), empty(3, 1)
     take_back(boxes, one[:0], np.zeros(0), one[:0])
-    refine(trees, leaves, boxes, forest.room(), forest.effects(), _settled(8, 1), 1, 1)
+    refine(trees, leaves, boxes, forest.room(), forest.effects(), forest.parts(), _settled(8, 1), 1, 1)
     table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
     common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))
     duels, ends = Duels(ordered, table, table, trees.sums), (one[None], one[None] + 1)
@@ -257,4 +259,4 @@ def use() -> None:
 def _settled(count: int, axes: int) -> Settled:
     low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
     kind, first, second = (np.zeros(count + 1, dtype=np.int64) for _ in range(3))
-    return Settled(low, high, kind, first, second, number=np.zeros(1, dtype=np.int64))
+    return Settled(low, high, kind, first, second, number=np.zeros(1, dtype=np.int64), sums=np.zeros(5, dtype=np.int64))

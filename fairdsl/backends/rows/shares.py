@@ -3,7 +3,8 @@
 Every row is judged by the definition (docs/semantics.md, section 3), by everybody who decides its people, so the share
 of the rows is exact, or the interval of both readings. The rows are in turn a sample of the population that they come
 from: if they were drawn from it independently of each other, and of the model, the share among all that could have been
-drawn lies in Clopper and Pearson's interval.
+drawn lies in Clopper and Pearson's interval. They are judged in a random order: where the time ends before all are
+judged, the first of that order are a random sample, too.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Offer, Refusal
-from fairdsl.backends.units import Units, units_of
-from fairdsl.clock import until
+from fairdsl.backends.units import Judged, Units, units_of
+from fairdsl.clock import Deadline, now, until
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who, conjoin
@@ -50,6 +51,9 @@ __all__ = ["offer_of_share", "share_over_rows"]
 _CONFIDENCE = Fraction(95, 100)
 #: Rows that are judged at once, and violating pairs that are kept.
 _ROWS, _PAIRS = 2**9, 512
+#: Judging takes at most all but one part in so many of the time, which is left for replaying what was found; and so
+#: does what is judged at once of the time that judging has left, for nothing of it counts before it is done.
+_PART = 8
 
 _Marks = NDArray[np.bool_]
 
@@ -78,14 +82,12 @@ def share_over_rows(problem: Problem, rows: Rows, facts: Facts, budget: Budget, 
     judged = _judge(by, people, budget, observer)
     if not judged.possible:
         return Vacuous(evidence=evidence)
+    shares = replace(_shares(judged, rows.name, evidence), differing=_listed(judged, people, wanted, problem.domain))
+    if problem.quantity is not Quantity.HOLDS:
+        facts.so_far = shares
     witnesses, breaches = replayed(plain, judged.pairs)
     facts.witnesses.extend(witnesses)
-    shares = replace(
-        _shares(judged, rows.name, evidence),
-        witnesses=witnesses,
-        breaches=breaches,
-        differing=_listed(judged, people, wanted, problem.domain),
-    )
+    shares = replace(shares, witnesses=witnesses, breaches=breaches)
     return _yes_or_no(shares) if problem.quantity is Quantity.HOLDS else shares
 
 
@@ -131,14 +133,15 @@ class _Marked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
-    """What is known of the ``places`` in question among the first ``seen`` of ``rows`` rows, by everybody who decides.
+    """What is known of the ``places`` in question among the ``seen`` of ``rows`` rows, by everybody who decides.
 
-    The others of them have nobody to compare.
+    The others of them have nobody to compare. ``drawn`` [places]: those that are a random sample of all the rows.
     """
 
     rows: int
     seen: int
     places: NDArray[np.intp]
+    drawn: _Marks
     marks: Mapping[Decider, _Marked]
     pairs: list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]
 
@@ -159,34 +162,59 @@ class _Judged:
 
 
 def _judge(by: Mapping[Decider, Units], people: ExactRows, budget: Budget, observer: Observer) -> _Judged:
-    unfair: dict[Decider, list[_Marks]] = {decider: [] for decider in by}
-    doubtful: dict[Decider, list[_Marks]] = {decider: [] for decider in by}
+    """Judge the rows in a random order, those that are alike at once."""
+    order = np.random.default_rng(budget.seed).permutation(len(people))
+    distinct, which = people.at(order).distinct()
+    first = np.unique(which, return_index=True)[1]
+    turns = np.argsort(first)
+    rank = np.argsort(turns)[which]  # of each row, in that order: when it is judged
+    found: list[Mapping[Decider, Judged]] = []
+    done, step, until_then = 0, 1, Deadline.within(budget.remaining * (_PART - 1) / _PART)
+    while done < len(turns) and not until_then.passed:
+        began, some = now(), None
+        with until(until_then):
+            units = distinct.at(turns[done : done + step])
+            some = {decider: each.judge(units) for decider, each in by.items()}
+        if some is None:
+            break
+        found.append(some)
+        done += len(units)
+        pace = step / max(now() - began, 1e-6)
+        step = max(1, int(min(2 * step, _ROWS, pace * until_then.remaining / _PART)))
+        observer.progress("rows", done / len(turns), f"{done:,} of {len(turns):,} different rows")
+    asked = _joined([np.logical_or.reduce([one.in_question for one in some.values()]) for some in found])
+    judged = np.flatnonzero(rank < done)
+    judged = judged[np.argsort(order[judged])]  # as they stand in the table
+    places = judged[asked[rank[judged]]]
+    drawn = len(order) if done == len(turns) else first[turns[done]]
+    return _Judged(
+        rows=len(people),
+        seen=len(judged),
+        places=order[places],
+        drawn=places < drawn,
+        marks={
+            decider: _Marked(
+                _joined([some[decider].unfair for some in found])[rank[places]],
+                # Whom a premise is true of may be read in one arithmetic only.
+                _joined([some[decider].doubtful | some[decider].alone for some in found])[rank[places]],
+            )
+            for decider in by
+        },
+        pairs=_pairs(found),
+    )
+
+
+def _joined(parts: list[_Marks]) -> _Marks:
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *parts])
+
+
+def _pairs(found: list[Mapping[Decider, Judged]]) -> list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
+    """Two people of every unfair unit, of the first so many."""
     pairs: list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]] = []
-    places: list[NDArray[np.intp]] = []
-    done = 0
-    for start in range(0, len(people), _ROWS):
-        if budget.exhausted:
-            break
-        found = None
-        with until(budget.deadline):
-            found = {decider: units.judge(people.at(slice(start, start + _ROWS))) for decider, units in by.items()}
-        if found is None:
-            break
-        asked = np.flatnonzero(np.logical_or.reduce([judged.in_question for judged in found.values()]))
-        places.append(done + asked)
-        for decider, judged in found.items():
-            unfair[decider].append(judged.unfair[asked])
-            # Whom a premise is true of may be read in one arithmetic only.
-            doubtful[decider].append((judged.doubtful | judged.alone)[asked])
-            some = slice(max(0, _PAIRS - len(pairs)))
-            pairs.extend(zip(judged.a.at(some).points(), judged.b.at(some).points(), strict=True))
-        done = min(start + _ROWS, len(people))
-        met = sum(int(marks.sum()) for marks in next(iter(unfair.values())))
-        observer.progress("rows", done / len(people), f"{met:,} of {done:,} rows")
-    nobody = np.zeros(0, dtype=np.bool_)
-    marks = {decider: _Marked(*(np.concatenate([nobody, *of[decider]]) for of in (unfair, doubtful))) for decider in by}
-    asked = np.concatenate([np.zeros(0, dtype=np.intp), *places])
-    return _Judged(len(people), done, asked, marks, pairs)
+    for judged in (judged for some in found for judged in some.values()):
+        some = slice(max(0, _PAIRS - len(pairs)))
+        pairs.extend(zip(judged.a.at(some).points(), judged.b.at(some).points(), strict=True))
+    return pairs
 
 
 def _shares(judged: _Judged, name: str, evidence: Evidence) -> Shares:
@@ -194,11 +222,6 @@ def _shares(judged: _Judged, name: str, evidence: Evidence) -> Shares:
     total = judged.possible
     counts = [marks.shares for marks in judged.marks.values()]
     fair, unfair = min(count for count, _ in counts), min(count for _, count in counts)
-    estimate = None
-    if judged.all_seen:  # the first rows of a file are not random ones
-        low, _ = clopper_pearson(fair, total, float(_CONFIDENCE))
-        _, high = clopper_pearson(total - unfair, total, float(_CONFIDENCE))
-        estimate = Estimate(sampled=total, unfair=unfair, low=low, high=high, confidence=_CONFIDENCE)
     return Shares(
         certified=Fraction(fair, total),
         falsified=Fraction(unfair, total),
@@ -208,13 +231,25 @@ def _shares(judged: _Judged, name: str, evidence: Evidence) -> Shares:
         unit=f"a row of `{name}` that is asked about",
         evidence=evidence,
         total=total if judged.all_seen else None,
-        estimate=estimate,
+        estimate=_estimate(judged),
         reason=_reason(judged, counts),
         by_decider=tuple(
             ByDecider(by=by, low=Fraction(least, total), high=Fraction(total - other, total))
             for by, (least, other) in zip(judged.marks, counts, strict=True)
         ),
     )
+
+
+def _estimate(judged: _Judged) -> Estimate | None:
+    """What the random sample among the rows says of whom they come from; None where nobody is in it."""
+    sampled = int(judged.drawn.sum())
+    if not sampled:
+        return None
+    counts = [_Marked(each.unfair[judged.drawn], each.doubtful[judged.drawn]).shares for each in judged.marks.values()]
+    fair, unfair = min(count for count, _ in counts), min(count for _, count in counts)
+    low, _ = clopper_pearson(fair, sampled, float(_CONFIDENCE))
+    _, high = clopper_pearson(sampled - unfair, sampled, float(_CONFIDENCE))
+    return Estimate(sampled=sampled, unfair=unfair, low=low, high=high, confidence=_CONFIDENCE)
 
 
 def _reason(judged: _Judged, counts: list[tuple[int, int]]) -> Reason | None:

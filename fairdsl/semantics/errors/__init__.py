@@ -41,6 +41,7 @@ from fairdsl.semantics.errors.rules import never_decides, otherwise_missing, rul
 from fairdsl.semantics.errors.smells import (
     codes_left_out,
     never_used,
+    no_such_file,
     read_twice,
     reads_otherwise,
     relaxes_nothing,
@@ -77,6 +78,7 @@ __all__ = [
     "never_used",
     "no_distribution_of_missing",
     "no_metric",
+    "no_such_file",
     "no_volume_of_missing",
     "no_written_graph",
     "not_a_distribution",

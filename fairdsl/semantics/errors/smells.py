@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.diagnostics.wording import short_path
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
 
@@ -75,4 +76,16 @@ def codes_left_out(attribute: str, span: Span, codes: Sequence[tuple[str, int]])
         primary=Label(span, f"by position {taken}{more}"),
         why="a value without a code takes its position from 0, and does not count on from the code before it",
         help=f"write the codes of {listing(name for name, _ in codes)} too",
+    )
+
+
+def no_such_file(path: str, what: str, span: Span, instead: str | None = None) -> Diagnostic:
+    """A model or data file that a check would open in vain; ``instead``: the option that replaces it."""
+    return Diagnostic(
+        code="W0817",
+        title=f"the {what} file `{short_path(path)}` is not there",
+        primary=Label(span, "no such file"),
+        why="a check of this spec ends before it begins, unless it is given another file",
+        help="check the path: it counts from the folder of the file that names it"
+        + (f"; `{instead} NAME=PATH` replaces the file" if instead else ""),
     )

@@ -29,6 +29,8 @@ from fairdsl.backends.intervals.kernels.layout import (
 )
 from fairdsl.backends.intervals.kernels.ranges import (
     adds_up,
+    is_dead,
+    list_live,
     range_of_unit,
     ranges_at_frontier,
     values_of_layer,
@@ -224,6 +226,59 @@ def compose(
 
 
 @part
+def _list_frontier(net: Net, work: Work, frontier: int, side: int, count: int) -> None:
+    """What the layers above ask of the frontier: its live units, their values, along what open ones vary."""
+    layers, units, forms = net.layers, work.units, work.forms
+    list_live(layers, units, frontier)
+    first = layers.unit[frontier - 1]
+    for k in range(units.lives[frontier]):
+        p = units.live[first + k]
+        if units.phase[first + p] == OPEN:
+            for i in range(count):
+                work.scratch.along[first + p, i] = abs(forms.form[side, p, i])
+    if adds_up(layers, frontier):
+        ranges_at_frontier(layers, units, forms, work.box, frontier, side, count)
+        values_of_layer(layers, units, frontier)
+
+
+@part
+def _bound_unit(
+    net: Net,
+    work: Work,
+    layer: int,
+    r: int,
+    low: float,
+    high: float,
+    frontier: int,
+    side: int,
+    count: int,
+    in_force: int,
+    steps: int,
+) -> bool:
+    """Bound an open unit between ``low`` and ``high`` by affine forms; False: nothing is left of the node."""
+    layers, units, row, error = net.layers, work.units, work.row, net.layers.error[layer]
+    unit = layers.unit[layer - 1] + r
+    bound = row_least(net, work, layer, r, frontier, side, True, False, count, in_force, steps)
+    if bound >= INFEASIBLE:
+        return False
+    low = max(low, bound - error)
+    if low >= 0.0 and layers.curve[unit] == 0:
+        units.below[unit] = low
+        units.phase[unit] = ON
+        return True
+    bound = row_least(net, work, layer, r, frontier, side, False, False, count, in_force, steps)
+    if bound >= INFEASIBLE:
+        return False
+    high = min(high, error - bound)
+    if low > high:
+        return False
+    _tighten(layers, units, unit, low, high)
+    for i in range(count):
+        work.scratch.along[unit, i] = 0.5 * (abs(row.lower[i]) + abs(row.upper[i]))
+    return True
+
+
+@part
 def relax(net: Net, work: Work, frontier: int, side: int, count: int, in_force: int, steps: int) -> bool:
     """Bounds and phases of the hidden layers above the frontier; False: nothing is left of the node.
 
@@ -235,35 +290,22 @@ def relax(net: Net, work: Work, frontier: int, side: int, count: int, in_force: 
     layers, units = net.layers, work.units
     last = len(layers.widths) - 1
     ranged = adds_up(layers, frontier)
-    if ranged and steps == 0:
-        ranges_at_frontier(layers, units, work.forms, work.box, frontier, side, count)
-        values_of_layer(layers, units, frontier)
+    if steps == 0 and frontier < last:
+        _list_frontier(net, work, frontier, side, count)
     for layer in range(frontier + 1, last):
-        error = layers.error[layer]
         for r in range(layers.widths[layer]):
             unit = layers.unit[layer - 1] + r
+            if is_dead(layers, units, unit):
+                continue
             known_low, known_high = (units.below[unit], units.above[unit]) if steps else (-inf, inf)
             low, high = range_of_unit(layers, units, layer, r, ranged, known_low, known_high)
             if units.phase[unit] != OPEN:
                 continue
             if layers.curve[unit] == 0 and (low >= 0.0 or high <= 0.0):
                 units.phase[unit] = ON if low >= 0.0 else OFF
-                continue
-            bound = row_least(net, work, layer, r, frontier, side, True, False, count, in_force, steps)
-            if bound >= INFEASIBLE:
+            elif not _bound_unit(net, work, layer, r, low, high, frontier, side, count, in_force, steps):
                 return False
-            low = max(low, bound - error)
-            if low >= 0.0 and layers.curve[unit] == 0:
-                units.below[unit] = low
-                units.phase[unit] = ON
-                continue
-            bound = row_least(net, work, layer, r, frontier, side, False, False, count, in_force, steps)
-            if bound >= INFEASIBLE:
-                return False
-            high = min(high, error - bound)
-            if low > high:
-                return False
-            _tighten(layers, units, unit, low, high)
+        list_live(layers, units, layer)
         if ranged:
             values_of_layer(layers, units, layer)
     return True

@@ -232,11 +232,15 @@ def mass_touching(
         return 0.0 if low > high else 1.0  # where a bound overflowed to no number, all may be in it
     mass = 0.0
     start, stop = _cells_between((low - slope * width) / step, high / step, top)
+    whole = high - slope * width  # from sums up to it on all values are at most high
     for j in range(start, stop):
         at = j * step
         if slope > 0.0:
-            reached = _values_up_to((high - at) / slope * (1.0 + 1e-12) + 1e-12, width, real)
-            count = reached - _values_below((low - at) / slope * (1.0 - 1e-12) - 1e-12, width, real)
+            count = width
+            if at > whole:
+                count = _values_up_to((high - at) / slope * (1.0 + 1e-12) + 1e-12, width, real)
+            if at < low:
+                count -= _values_below((low - at) / slope * (1.0 - 1e-12) - 1e-12, width, real)
         else:
             count = width if low <= at <= high else 0.0
         if count > 0.0 and masses[j] > 0.0:

@@ -130,10 +130,13 @@ class Units(NamedTuple):
 
     Open units lie between the lines ``below_slope * z + below_offset`` and ``above_slope * z + above_offset``.
     Where relaxations add up (ranges.py), a unit's value lies within ``radius`` of ``middle``. ``pull`` is what the row
-    that was bounded last multiplies its value with.
+    that was bounded last multiplies its value with. From the frontier on ``live`` lists each layer's units that are
+    not surely 0, open ones first (from its first unit's place on), ``lives`` how many there are of layer k (at k).
     """
 
     phase: NDArray[np.int8]
+    live: Integers
+    lives: Integers
     below: Floats
     above: Floats
     gap: Floats
@@ -162,7 +165,10 @@ class Halves(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Vectors that kernels overwrite, named after what they hold; ``trial`` is a form on trial, least at ``point``."""
+    """Vectors that kernels overwrite, named after what they hold; ``trial`` is a form on trial, least at ``point``.
+
+    ``along`` [units, coordinates]: how much an open unit's affine bounds vary along each coordinate.
+    """
 
     trial: Floats
     point: Floats
@@ -171,6 +177,7 @@ class Scratch(NamedTuple):
     hidden: FloatRows  # [2, widest]
     beaten: NDArray[np.int8]
     position: NDArray[np.int32]
+    along: FloatRows
 
 
 class Row(NamedTuple):

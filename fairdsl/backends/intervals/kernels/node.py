@@ -181,13 +181,13 @@ def _row_shares(
     between = between32 = 1.0
     halved = in_force == 0 and frontier < len(layers.widths) - 1
     if halved:
-        between, between32 = _between_bounds(net, work, r, error, error32, count, cells)
+        between, between32 = _between_bounds(net, work, r, error, error32, decided, count, cells)
     return _read_strips(net, work, below, above, error32, decided, count, cells, halved, between, between32)
 
 
 @part
 def _between_bounds(
-    net: Net, work: Work, r: int, error: float, error32: float, count: int, cells: int
+    net: Net, work: Work, r: int, error: float, error32: float, decided: bool, count: int, cells: int
 ) -> tuple[float, float]:
     """At most these shares of the box lie between the row's two bounds: not surely above 0 nor surely below it.
 
@@ -206,7 +206,8 @@ def _between_bounds(
         offset = sign * (work.result[UPPER_OFFSET if over else LOWER_OFFSET] + net.layers.margin[r, over]) - error
         offset += least(box, trial, shared, count)
         share = share32 = 1.0
-        if offset + greatest(box, trial, 0, shared) > 0.0:
+        beyond = offset + greatest(box, trial, 0, shared)
+        if beyond > (max(error32, 0.0) if decided else 0.0):
             measure_spans(shape, law, box, trial)
             left_out, _, _, _ = choose_fibres(shape, law, box, work.row, shared, count)
             side, top, step, spread, lowest = law_without(shape, law, box, trial, left_out, cells)

@@ -171,7 +171,12 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
     entries = cells + int(shape.sizes[shape.kinds == TABLE].max(initial=0)) + 8
     return Work(
         box=Box(np.zeros(coordinates), np.ones(coordinates), np.full(coordinates, -1, dtype=np.int64)),
-        units=Units(np.zeros(units, dtype=np.int8), *(np.zeros(units) for _ in range(10))),
+        units=Units(
+            np.zeros(units, dtype=np.int8),
+            np.zeros(units, dtype=np.int64),
+            np.zeros(len(layers.widths), dtype=np.int64),
+            *(np.zeros(units) for _ in range(10)),
+        ),
         forms=Forms(np.zeros((2, widest, coordinates)), np.zeros((2, widest)), np.zeros((2, widest))),
         halves=Halves(np.zeros((units + 1, coordinates)), np.zeros(units + 1)),
         scratch=Scratch(
@@ -182,6 +187,7 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
             hidden=np.zeros((2, widest)),
             beaten=np.zeros(int(layers.rivals.max(initial=1)) + 1, dtype=np.int8),
             position=np.zeros(len(shape.kinds), dtype=np.int32),
+            along=np.zeros((units, coordinates)),
         ),
         row=Row(*(np.zeros(coordinates) for _ in range(3)), *(np.zeros(widest) for _ in range(4))),
         law=Law(

@@ -19,13 +19,42 @@ from fairdsl.backends.intervals.kernels.layout import (
 )
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["adds_up", "interval_of_row", "range_of_unit", "ranges_at_frontier", "values_of_layer", "within_ranges"]
+__all__ = [
+    "adds_up",
+    "interval_of_row",
+    "is_dead",
+    "list_live",
+    "range_of_unit",
+    "ranges_at_frontier",
+    "values_of_layer",
+    "within_ranges",
+]
 
 
 @part
 def adds_up(layers: Layers, frontier: int) -> bool:
     """Whether relaxations add up: two hidden layers or more lie above the frontier. Below that ranges win nothing."""
     return frontier + 2 < len(layers.widths) - 1
+
+
+@part
+def list_live(layers: Layers, units: Units, layer: int) -> None:
+    """Note which units of a layer are not surely 0, open ones first."""
+    first = layers.unit[layer - 1]
+    count = 0
+    for fixed in range(2):
+        for p in range(layers.widths[layer]):
+            phase = units.phase[first + p]
+            if (phase != OPEN) == fixed and not is_dead(layers, units, first + p):
+                units.live[first + count] = p
+                count += 1
+    units.lives[layer] = count
+
+
+@part
+def is_dead(layers: Layers, units: Units, unit: int) -> bool:
+    """Whether a unit is surely 0."""
+    return units.phase[unit] in (OFF, OFF_BY_SPLIT) and layers.slope[unit] == 0.0
 
 
 @part
@@ -36,7 +65,7 @@ def ranges_at_frontier(
     first = layers.unit[frontier - 1]
     error = layers.error[frontier]
     for p in range(layers.widths[frontier]):
-        if units.phase[first + p] in (ON, OFF):
+        if units.phase[first + p] in (ON, OFF) and not is_dead(layers, units, first + p):
             form = forms.form[side, p]
             units.below[first + p] = forms.offset[side, p] + least(box, form, 0, count) - error
             units.above[first + p] = forms.offset[side, p] + greatest(box, form, 0, count) + error
@@ -44,9 +73,10 @@ def ranges_at_frontier(
 
 @part
 def values_of_layer(layers: Layers, units: Units, layer: int) -> None:
-    """Middle and radius of the values of a layer's units, from the bounds of their pre-activations."""
-    for p in range(layers.widths[layer]):
-        unit = layers.unit[layer - 1] + p
+    """Middle and radius of the values of a layer's live units, from the bounds of their pre-activations."""
+    first = layers.unit[layer - 1]
+    for k in range(units.lives[layer]):
+        unit = first + units.live[first + k]
         phase = units.phase[unit]
         slope = layers.slope[unit]
         low = units.below[unit]
@@ -70,11 +100,13 @@ def values_of_layer(layers: Layers, units: Units, layer: int) -> None:
 
 
 @part
-def within_ranges(units: Units, coefficients: Floats, first: int, count: int) -> tuple[float, float]:
-    """Middle and radius of a sum over the values of a layer, whose first unit is ``first``, as if independent."""
+def within_ranges(layers: Layers, units: Units, coefficients: Floats, layer: int) -> tuple[float, float]:
+    """Middle and radius of a sum over the values of a layer's units, as if independent."""
     middle = 0.0
     radius = 0.0
-    for q in range(count):
+    first = layers.unit[layer - 1]
+    for k in range(units.lives[layer]):
+        q = units.live[first + k]
         middle += coefficients[q] * units.middle[first + q]
         radius += abs(coefficients[q]) * units.radius[first + q]
     return middle, radius
@@ -85,7 +117,7 @@ def interval_of_row(layers: Layers, units: Units, layer: int, r: int) -> tuple[f
     """The range of row r of a layer, whose units below it have these values, without the rounding error."""
     below = layers.widths[layer - 1]
     row = layers.weight[layers.at[layer - 1] + r * below :]
-    middle, radius = within_ranges(units, row, layers.unit[layer - 2], below)
+    middle, radius = within_ranges(layers, units, row, layer - 1)
     middle += layers.bias[layers.unit[layer - 1] + r]
     return middle - radius, middle + radius
 

@@ -55,8 +55,9 @@ def _substitute(
     stop = 0
     for layer in range(top, frontier - 1, -1):
         below = layers.widths[layer - 1]
+        first = layers.unit[layer - 1]
         if ranged and layer < top:
-            middle, radius = within_ranges(units, back[layer], layers.unit[layer - 1], layers.widths[layer])
+            middle, radius = within_ranges(layers, units, back[layer], layer)
             bound = offset + middle + (-radius if lower else radius)
             if (bound > best) if lower else (bound < best):
                 best = bound
@@ -64,9 +65,10 @@ def _substitute(
         if layer > frontier:
             for q in range(below):
                 back[layer - 1, q] = 0.0
-        for p in range(layers.widths[layer]):
+        for k in range(units.lives[layer]):
+            p = units.live[first + k]
             factor = back[layer, p]
-            unit = layers.unit[layer - 1] + p
+            unit = first + p
             units.pull[unit] = factor
             if factor == 0.0:
                 continue
@@ -118,7 +120,9 @@ def row_bound(
     offset, best, stop = _substitute(layers, units, back, layer - 1, frontier, lower, bias, record)
     for i in range(count):
         target[i] = 0.0
-    for p in range(layers.widths[frontier]):
+    first = layers.unit[frontier - 1]
+    for k in range(units.lives[frontier]):
+        p = units.live[first + k]
         factor = back[frontier, p]
         if factor != 0.0:
             offset += factor * forms.offset[side, p]
@@ -218,9 +222,11 @@ def _step(
         minimiser(work.box, work.scratch.trial, work.scratch.point, count)
     for k in range(start, layer):
         first = layers.unit[k - 1]
-        below = layers.widths[k - 1]
+        below = layers.unit[k - 2] if k > frontier else 0
         for p in range(layers.widths[k]):
             above[p] = 0.0
+        for at in range(units.lives[k]):
+            p = units.live[first + at]
             if units.pull[first + p] == 0.0:
                 continue
             if k == frontier:
@@ -229,8 +235,9 @@ def _step(
                     z += work.forms.form[side, p, i] * work.scratch.point[i]
             else:
                 z = layers.bias[first + p]
-                row = layers.at[k - 1] + p * below
-                for q in range(below):
+                row = layers.at[k - 1] + p * layers.widths[k - 1]
+                for nth in range(units.lives[k - 1]):
+                    q = units.live[below + nth]
                     z += layers.weight[row + q] * here[q]
             above[p] = _carried(layers, units, first + p, z, lower, step)
         for p in range(layers.widths[k]):

@@ -1,9 +1,14 @@
 """Where to cut a box next: the attribute that contributes most to the open units' relaxation gaps.
 
-That is influence x gap x range. Where partners are relaxed, the segments of the path are candidates too.
+That is influence x gap x range, once as if nothing that reaches a unit cancelled out, as for ranges, and once by what
+affine bounds say: of the gap that each unit adds to the rows, the part of its own variation that is the attribute's.
+Neither is enough in deep networks, so their geometric mean counts. Where partners are relaxed, the segments of the path
+are candidates too.
 """
 
 from __future__ import annotations
+
+import math
 
 from fairdsl.backends.intervals.kernels.layout import (
     LATTICE,
@@ -17,8 +22,9 @@ from fairdsl.backends.intervals.kernels.layout import (
     Units,
     Work,
 )
+from fairdsl.backends.intervals.kernels.node import FRONTIER
 from fairdsl.backends.intervals.kernels.units import derivative_range
-from fairdsl.backends.intervals.kernels.vectors import add_magnitudes
+from fairdsl.backends.intervals.kernels.vectors import add_magnitudes, add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["NOTHING", "choose_split"]
@@ -82,10 +88,31 @@ def _pass_down(layers: Layers, units: Units, value: Floats, layer: int, record: 
 
 
 @part
+def _explained(net: Net, work: Work, value: Floats) -> None:
+    """Gap of the rows that each shared coordinate explains by affine bounds of open units, per unit of it."""
+    layers, units, box, along = net.layers, work.units, work.box, work.scratch.along
+    shared = layers.widths[0]
+    for i in range(shared):
+        value[i] = 0.0
+    for layer in range(int(work.result[FRONTIER]), len(layers.widths) - 1):
+        first = layers.unit[layer - 1]
+        for k in range(units.lives[layer]):
+            unit = first + units.live[first + k]
+            if units.phase[unit] != OPEN or units.gap[unit] == 0.0:
+                continue
+            spread = 0.0
+            for i in range(shared):
+                spread += along[unit, i] * (box.high[i] - box.low[i])
+            if spread > 0.0:
+                add_multiple(value, along[unit], units.gap[unit] / spread, shared)
+
+
+@part
 def choose_split(net: Net, work: Work, comparison: int) -> int:
     """The code of the attribute (or, where partners are relaxed, the move) to cut the analysed box by."""
     shape, box, mean = net.shape, work.box, work.row.mean
-    influence = work.scratch.influence
+    influence, explained = work.scratch.influence, work.scratch.trial
+    _explained(net, work, explained)
     _influences(net.layers, work.units, influence)
     best = -1.0
     chosen = NOTHING
@@ -97,14 +124,14 @@ def choose_split(net: Net, work: Work, comparison: int) -> int:
             for i in range(start, shape.first[attribute + 1]):
                 if box.high[i] > 0.0:
                     allowed += 1
-                    harm = max(harm, influence[0, i])
+                    harm = max(harm, math.sqrt(influence[0, i] * explained[i]))
             if allowed < 2:
                 continue
         else:
             width = box.high[start] - box.low[start]
             if width <= 0.0 or (shape.kinds[attribute] != LATTICE and width < 2.0):
                 continue
-            harm = influence[0, start] * width
+            harm = math.sqrt(influence[0, start] * explained[start]) * width
         if harm == 0.0:
             # Nothing is relaxed along it: what is left is where the boundary is; cut across that.
             span = work.law.span_high[attribute] - work.law.span_low[attribute]

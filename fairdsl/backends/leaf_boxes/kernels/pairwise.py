@@ -28,23 +28,20 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 @part
 def enter_lines(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, work: Effects) -> int:
     """The axes along which a box parts a tree's leaves: their segments, and the size of each; how many axes."""
-    count, start, end = 0, leaves.starts[tree], leaves.starts[tree + 1]
-    for line in range(leaves.lines[tree], leaves.lines[tree + 1]):
-        axis = leaves.axis[line]
+    count, start, end, axes = 0, leaves.starts[tree], leaves.starts[tree + 1], np.uint64(leaves.tested[tree])
+    while axes != _NONE:
+        axis = lowest(axes)
+        axes &= axes - _ONE
         low, high, row = room.low[axis], room.high[axis], leaves.rows[axis]
         behind = row + (leaves.rows[axis + 1] - row) // 2 + high - 1
         if spans(own, leaves.meet[row + low], leaves.meet[behind], start, end):
             continue
-        segment, whole, ends = 0, weight(trees, axis, low, high), work.ends[count]
+        segment, whole, ends, begin = 0, weight(trees, axis, low, high), work.ends[count], low
         ends[0] = 0
-        for place in range(leaves.borders[line], leaves.borders[line + 1] + 1):
-            until = high
-            if place < leaves.borders[line + 1]:
-                until = leaves.places[place]
-                if until <= low or until >= high:
-                    continue
-            work.size[count, segment] = weight(trees, axis, low + ends[segment], until) / whole
-            segment += 1
+        while begin < high:
+            until = min(high, leaves.behind[tree, row + begin])
+            work.size[count, segment] = weight(trees, axis, begin, until) / whole
+            segment, begin = segment + 1, until
             ends[segment] = until - low
         work.axes[count], work.segments[count] = axis, segment
         count += 1

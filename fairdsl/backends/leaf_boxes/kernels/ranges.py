@@ -12,10 +12,10 @@ from fairdsl.backends.leaf_boxes.kernels.records import Bits, BoolArray, Integer
 from fairdsl.numerics.kernels.bits import highest, lowest
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["gains", "narrow", "profile", "ranges"]
+__all__ = ["enter_gain", "enter_parted", "first_leaf", "gains", "last_leaf", "narrow", "profile", "ranges"]
 
 _RANGES = 4
-_NONE = np.uint64(0)
+_NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
 @part
@@ -93,7 +93,10 @@ def enter_gain(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room) -
     start, end = leaves.starts[tree], leaves.starts[tree + 1]
     least, most = first_leaf(own, start, end), last_leaf(own, start, end)
     amount = leaves.value[most] - leaves.value[least]
-    for axis in range(trees.ordered.shape[0]):
+    axes = np.uint64(leaves.bounded[least] & leaves.bounded[most])
+    while axes != _NONE:
+        axis = lowest(axes)
+        axes &= axes - _ONE
         if not trees.ordered[axis]:
             if leaves.low[least, axis] & leaves.low[most, axis] == 0:
                 room.gain[axis, 0] += float(amount)
@@ -236,21 +239,16 @@ def spans(own: Bits, begun: Bits, going_on: Bits, start: int, end: int) -> bool:
 
 
 @part
-def extremes(leaves: Leaves, own: Bits, begun: Bits, going_on: Bits, start: int, end: int) -> tuple[int, int]:
-    """The least and the greatest value of the leaves in all three sets, of a tree with some."""
+def extremes(leaves: Leaves, own: Bits, first: int, last: int, start: int, end: int) -> tuple[int, int]:
+    """The least and the greatest value of the leaves in ``own`` and in the sets of two rows, of a tree with some."""
     least, most = 0, 0
-    if end == start + 1:
-        bits = own[start] & begun[start] & going_on[start]
-        if bits == _NONE:
-            return 0, 0
-        return leaves.value[start * 64 + lowest(bits)], leaves.value[start * 64 + highest(bits)]
     for word in range(start, end):
-        bits = own[word] & begun[word] & going_on[word]
+        bits = own[word] & leaves.across[word, first] & leaves.across[word, last]
         if bits != _NONE:
             least = leaves.value[word * 64 + lowest(bits)]
             break
     for word in range(end - 1, start - 1, -1):
-        bits = own[word] & begun[word] & going_on[word]
+        bits = own[word] & leaves.across[word, first] & leaves.across[word, last]
         if bits != _NONE:
             most = leaves.value[word * 64 + highest(bits)]
             break
@@ -264,39 +262,39 @@ def enter_profile(leaves: Leaves, tree: int, own: Bits, room: Room, person: int)
     They change only where the leaf that has them ends.
     """
     start, end = leaves.starts[tree], leaves.starts[tree + 1]
-    lowest, highest = first_leaf(own, start, end), last_leaf(own, start, end)
-    least, most = leaves.value[lowest], leaves.value[highest]
+    first, last = first_leaf(own, start, end), last_leaf(own, start, end)
+    least, most = leaves.value[first], leaves.value[last]
     if least == most:
         return
-    lows, highs, meet = room.lows_along, room.highs_along, leaves.meet
-    for line in range(leaves.lines[tree], leaves.lines[tree + 1]):
-        axis = leaves.axis[line]
+    axes, single = leaves.tested[tree] & (leaves.bounded[first] | leaves.bounded[last]), end == start + 1
+    others = np.uint64(axes)
+    while others != _NONE:
+        axis = lowest(others)
+        others &= others - _ONE
         low, high, row = room.low[axis], room.high[axis], leaves.rows[axis]
-        least_low, least_high = leaves.low[lowest, axis], leaves.high[lowest, axis]
-        most_low, most_high = leaves.low[highest, axis], leaves.high[highest, axis]
+        least_low, least_high = leaves.low[first, axis], leaves.high[first, axis]
+        most_low, most_high = leaves.low[last, axis], leaves.high[last, axis]
         if max(least_low, most_low) <= low and min(least_high, most_high) >= high:
             continue
-        parts = (leaves.rows[axis + 1] - row) // 2
-        place, begin = leaves.borders[line], low
-        last = leaves.borders[line + 1]
-        while place < last and leaves.places[place] <= low:
-            place += 1
+        goes_on = row + (leaves.rows[axis + 1] - row) // 2
+        lows, highs = room.lows_along[person, axis], room.highs_along[person, axis]
+        begin = low
         while begin < high:
-            behind = high
-            if place < last and leaves.places[place] < high:
-                behind = leaves.places[place]
-                place += 1
+            behind = min(high, leaves.behind[tree, row + begin])
             at_least, at_most = least_low <= begin < least_high, most_low <= begin < most_high
             if not (at_least and at_most):
-                mine_least, mine_most = extremes(
-                    leaves, own, meet[row + behind - 1], meet[row + parts + begin], start, end
-                )
-                if not at_least:
-                    lows[person, axis, begin] += mine_least - least
-                    lows[person, axis, behind] -= mine_least - least
-                if not at_most:
-                    highs[person, axis, begin] += mine_most - most
-                    highs[person, axis, behind] -= mine_most - most
+                if single:
+                    bits = own[start] & leaves.across[start, row + behind - 1] & leaves.across[start, goes_on + begin]
+                    mine_least, mine_most = 0, 0
+                    if bits != _NONE:
+                        mine_least = leaves.value[start * 64 + lowest(bits)]
+                        mine_most = leaves.value[start * 64 + highest(bits)]
+                else:
+                    mine_least, mine_most = extremes(leaves, own, row + behind - 1, goes_on + begin, start, end)
+                lows[begin] += mine_least - least
+                lows[behind] -= mine_least - least
+                highs[begin] += mine_most - most
+                highs[behind] -= mine_most - most
             begin = behind
 
 

@@ -24,6 +24,8 @@ __all__ = [
     "Floats",
     "Integers",
     "Leaves",
+    "Parts",
+    "Places",
     "Room",
     "Settled",
     "Trees",
@@ -33,6 +35,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Bits = NDArray[np.uint64]
+Places = NDArray[np.int32]
 
 #: What a box is. *Stuck*: every test is answered, and a decision is open (its threshold is not a rational number).
 #: *Peeled*: nothing is left of it.
@@ -95,12 +98,15 @@ class Leaves(NamedTuple):
     meet: Annotated[Bits, 2]
     #: The first row of each axis, [axes + 1].
     rows: Integers
-    #: The ordered axes along which the leaves of each tree end somewhere, those of a tree from ``lines`` [trees + 1]
-    #: on, and where they do, as ``places`` from ``borders`` [lines + 1] on.
-    lines: Integers
-    axis: Integers
-    borders: Integers
-    places: Integers
+    #: The same sets word by word, [words, rows].
+    across: Annotated[Bits, 2]
+    #: The axes of which each leaf has not all parts, and the ordered ones of which some leaf of each tree has not, as
+    #: bits.
+    bounded: Integers
+    tested: Integers
+    #: Of each tree, [trees, rows], in the first row of each part of an ordered axis: the next one at which one of its
+    #: leaves begins or ends.
+    behind: Annotated[Places, 2]
 
 
 class Duels(NamedTuple):
@@ -145,7 +151,7 @@ class Boxes(NamedTuple):
     #: as much as visiting so many nodes takes for effects of pairs.
     counts: Integers
     #: Running means: of the open mass that effects of pairs close in a box, and what is counted for that; the same of
-    #: ranges. Then the open mass of the heap.
+    #: ranges. Then the open mass of the heap, and how many leaves may be left in a box that is counted.
     pace: Floats
 
 
@@ -158,6 +164,27 @@ class Settled(NamedTuple):
     first: Integers
     second: Integers
     number: Integers
+    #: Of boxes that were counted: the size of what is fair and, but for the boxes above, unfair, each as 32 bits and
+    #: the rest; how many boxes these are.
+    sums: Integers
+
+
+class Parts(NamedTuple):
+    """Parts of a box that wait to be counted (:mod:`.counting`), one a level; the last level has no part."""
+
+    #: Their ends [levels, axes]; sizes, in whole numbers.
+    low: Annotated[Integers, 2]
+    high: Annotated[Integers, 2]
+    size: Integers
+    #: The trees that are open in each [levels, trees], how many, and one after the other the leaves that are reached
+    #: of them [levels, words].
+    trees: Annotated[Integers, 2]
+    number: Integers
+    reached: Annotated[Bits, 2]
+    #: What all other trees add to the ends of the scores, [levels, assignments, 4].
+    base: Annotated[Integers, 3]
+    #: Of the tree with the widest range: how wide, and the leaves at its ends.
+    widest: Integers
 
 
 class Room(NamedTuple):
@@ -176,6 +203,7 @@ class Room(NamedTuple):
     #: Of each assignment: whether it is there, ends of its score, of its score minus the first one's; mean, variance.
     present: BoolArray
     ends: Annotated[Integers, 2]
+    before: Annotated[Integers, 2]
     moments: Annotated[Floats, 2]
     #: What ranges gain by a cut before each part, [axes, parts + 1]; of axes that are not ordered in all, at 0, and the
     #: set that gains most, and how much.
@@ -255,4 +283,4 @@ class Effects(NamedTuple):
     gained: Annotated[Floats, 2]
 
 
-by_reference(Trees, Leaves, Duels, Boxes, Settled, Room, Effects)
+by_reference(Trees, Leaves, Duels, Boxes, Settled, Parts, Room, Effects)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, moments, reached, weight
 from fairdsl.backends.leaf_boxes.kernels.cells import fair_by_cells
+from fairdsl.backends.leaf_boxes.kernels.counting import count_box, worth_counting
 from fairdsl.backends.leaf_boxes.kernels.cutting import best_cut, foreseen_cut, nearest_cut, sum_effects
 from fairdsl.backends.leaf_boxes.kernels.pairwise import pairwise
 from fairdsl.backends.leaf_boxes.kernels.peeling import copy_box, enter_settled, narrower, peel, read_off
@@ -18,6 +19,7 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
     Effects,
     Integers,
     Leaves,
+    Parts,
     Room,
     Settled,
     Trees,
@@ -97,6 +99,7 @@ def look(
     box: int,
     room: Room,
     work: Effects,
+    parts: Parts,
     settled: Settled,
 ) -> int:
     """What a box is; of an open one where to cut it, and what of it is fair at least."""
@@ -117,7 +120,20 @@ def look(
         return VACUOUS
     if there == 1:
         return FAIR
-    return bound(trees, leaves, boxes, box, room, work, settled, first, last)
+    return bound(trees, leaves, boxes, box, room, work, parts, settled, first, last)
+
+
+@part
+def counted(
+    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, parts: Parts, settled: Settled, first: int
+) -> bool:
+    """Count a box if few leaves are left; where it is not counted, ranges are as before."""
+    if not worth_counting(trees, leaves, boxes, room):
+        return False
+    if count_box(trees, leaves, boxes, box, room, parts, settled, first):
+        return True
+    ranges(trees, leaves, boxes.low[box], boxes.high[box], room, boxes.counts)
+    return False
 
 
 @part
@@ -128,6 +144,7 @@ def bound(
     box: int,
     room: Room,
     work: Effects,
+    parts: Parts,
     settled: Settled,
     first: int,
     last: int,
@@ -142,6 +159,8 @@ def bound(
         kind = read_off(trees, room, first, -1, 0)
         if kind != OPEN:
             return kind
+        if counted(trees, leaves, boxes, box, room, parts, settled, first):
+            return PEELED
         for axis in range(trees.ordered.shape[0]):
             room.low[axis], room.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
         profile(trees, leaves, room)
@@ -205,13 +224,14 @@ def settle(
     box: int,
     room: Room,
     work: Effects,
+    parts: Parts,
     settled: Settled,
 ) -> None:
     """Look at a box that is new, and put it where it belongs."""
     counts, pace = boxes.counts, boxes.pace
     counts[_LOOKED] += 1
     before, left, words = boxes.mass[box], boxes.left[box], counts[_RANGES]
-    kind = look(trees, leaves, boxes, box, room, work, settled)
+    kind = look(trees, leaves, boxes, box, room, work, parts, settled)
     closed = before if kind != OPEN else before - boxes.mass[box]
     pace[_BY_RANGES] += _MORE_SLOWLY * (closed * left - pace[_BY_RANGES])
     pace[_FOR_RANGES] += _MORE_SLOWLY * (_WORD * (counts[_RANGES] - words) - pace[_FOR_RANGES])
@@ -235,7 +255,7 @@ def visited(counts: Integers) -> int:
 
 @part
 def cut_in_two(
-    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, work: Effects, settled: Settled
+    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, work: Effects, parts: Parts, settled: Settled
 ) -> None:
     """Cut a box and look at both sides."""
     counts = boxes.counts
@@ -263,7 +283,7 @@ def cut_in_two(
         boxes.mass[one] = boxes.mass[box] * (size / whole) if whole > 0.0 else 0.0
         boxes.parent[one], boxes.left[one], boxes.fair[one], boxes.peeled[one] = box, boxes.left[box], 0.0, 0.0
         boxes.above[one] = above
-        settle(trees, leaves, boxes, one, room, work, settled)
+        settle(trees, leaves, boxes, one, room, work, parts, settled)
         tell_above(boxes, above, boxes.fair[one])
     free_closed(boxes, box)
 
@@ -275,6 +295,7 @@ def refine(
     boxes: Boxes,
     room: Room,
     work: Effects,
+    parts: Parts,
     settled: Settled,
     cuts: int,
     most: int,
@@ -286,7 +307,7 @@ def refine(
     counts = boxes.counts
     settled.number[0] = 0
     if counts[_LOOKED] == 0:
-        settle(trees, leaves, boxes, 0, room, work, settled)
+        settle(trees, leaves, boxes, 0, room, work, parts, settled)
         tell_above(boxes, -1, boxes.fair[0])
     begun = visited(counts)
     for _ in range(cuts):
@@ -295,5 +316,5 @@ def refine(
         no_room = settled.number[0] + 2 * leaves.meet.shape[0] + 2 > settled.kind.shape[0]
         if no_room or visited(counts) - begun > most:
             return True
-        cut_in_two(trees, leaves, boxes, pop(boxes), room, work, settled)
+        cut_in_two(trees, leaves, boxes, pop(boxes), room, work, parts, settled)
     return bool(counts[_HEAP] > 0)

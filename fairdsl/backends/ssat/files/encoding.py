@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import product
@@ -13,11 +13,10 @@ from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
-from fairdsl.backends.groups import question_of, refusal_of, subjects_of
+from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.solved import Asked, Bounds, Choosing, Solved, Work
-from fairdsl.backends.ssat.distribution import Distribution, NumbersError
+from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.encode.linear import TooLargeError
-from fairdsl.backends.ssat.encode.model import unsupported
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.errors import not_sdimacs
 from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
@@ -34,66 +33,21 @@ from fairdsl.backends.ssat.files.quantities import (
     slugs_of,
     without_words,
 )
+from fairdsl.backends.ssat.gate import offer
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.questions import Formulas, learns
 from fairdsl.backends.ssat.reading import read_count, read_sdimacs
 from fairdsl.backends.ssat.writing import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.population import Network, Normal
+from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.subject import Subject, predicates_of, weighed_by
-from fairdsl.numerics.axes import mentioned
+from fairdsl.metrics.subject import Subject
 from fairdsl.options import Options
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
-__all__ = ["EMBEDDED", "Dimacs", "Mcc", "Read", "Sdimacs", "offer", "solve_text", "solve_value"]
-
-#: Keys, and cells of the largest table of the distribution.
-_KEYS, _TABLE = 1 << 16, 1 << 18
-
-
-def offer(problem: Problem) -> Offer | Refusal:
-    """What will be done, or why not."""
-    refusal = refusal_of(problem, unsupported)
-    if refusal is not None:
-        return refusal
-    question, subjects = question_of(problem), subjects_of(problem)
-    refusals = (refusal for each in subjects if (refusal := _of_distribution(each, question)) is not None)
-    return next(refusals, None) or Offer(method="stochastic satisfiability through SDIMACS files", decides=True, fits=0)
-
-
-def _of_distribution(subject: Subject, question: GroupMetric) -> Refusal | None:
-    network = subject.network
-    keys = prod(len(network.cells[column]) for column in subject.keys)
-    if keys > _KEYS:
-        return Refusal(why=f"there are {keys:,} groups", span=question.span)
-    for column in sorted(set(_looked_at(subject))):
-        if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
-            attribute = network.columns[column]
-            why = (
-                f"`{attribute.name}` is normal, and its probabilities are irrational: write pieces `uniform(low, high)`"
-            )
-            return Refusal(why=why, span=attribute.span)
-    try:
-        largest = Distribution(subject).order.largest
-    except NumbersError as error:
-        attribute = network.columns[error.column]
-        why = f"the numbers of `{attribute.name}` are read themselves, and are not a list of at most a few thousand"
-        return Refusal(why=why, span=attribute.span)
-    if largest > _TABLE:
-        return Refusal(why=f"the distribution connects so many columns that a table would have {largest:,} cells")
-    return None
-
-
-def _looked_at(subject: Subject) -> Iterator[int]:
-    yield from subject.keys
-    yield from weighed_by(subject.model)
-    for predicate in predicates_of(subject):
-        yield from mentioned(predicate)
-
+__all__ = ["EMBEDDED", "Dimacs", "Mcc", "Read", "Sdimacs", "solve_text", "solve_value"]
 
 # --------------------------------------------------------------------------------------------------
 # Instances of stochastic satisfiability and of counting, answered with their value, or with bounds of it.

@@ -1,0 +1,165 @@
+"""Proofs about small models of each kind, and changes of their files: each is rejected, or what is reached is true."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fairdsl.proving import Proved
+from fairdsl_verify import RejectedError
+from fairdsl_verify.command import Checked, check
+from tests.proving import proved_networks, test_rates_proofs, test_tree_proofs
+from tests.proving.proved_networks import path_of
+
+__all__ = ["KINDS", "SUBJECTS", "Subject", "rejected", "shares", "tampered"]
+
+#: What is changed: lines of the tree or of the order, a number of one, a leaf's claim, what the whole file claims, a
+#: number of the question, a bit of the proof, a bit of the model.
+KINDS = ("dropped", "doubled", "swapped", "numbers", "leaves", "claims", "question", "bytes", "another model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A proof, the model's file, and what must be true of whatever the checker reaches about its question."""
+
+    proof: Proved
+    model: Path
+    holds: Callable[[Checked], None]
+
+
+def shares(truth: tuple[Fraction, Fraction], checked: Checked) -> None:
+    """No more is reached than is true; nor is it claimed where the claim follows."""
+    assert checked.totals.certified <= truth[0]
+    assert checked.totals.falsified <= truth[1]
+    if checked.follows:
+        assert checked.question.certified <= truth[0]  # type: ignore[attr-defined]
+        assert checked.question.falsified <= truth[1]  # type: ignore[attr-defined]
+
+
+def _is(number: Fraction, checked: Checked) -> None:
+    assert checked.number == (number, number)
+
+
+def _networks(folder: Path, *, seeds: int, linear: bool = False) -> list[Subject]:
+    found = []
+    for seed in range(7, 7 + seeds):
+        (folder / str(seed)).mkdir()
+        model = folder / str(seed) / "m.onnx"
+        for each in proved_networks.prove(model.parent, seed, linear=linear):
+            if each.proof is not None and each.property != "calm":
+                holds = partial(shares, proved_networks.brute(model, each.property))
+                found.append(Subject(proof=each, model=model, holds=holds))
+    return found
+
+
+def _forests(folder: Path, *, seeds: int) -> list[Subject]:
+    found = []
+    for seed in range(5, 5 + seeds):
+        (folder / str(seed)).mkdir()
+        model = folder / str(seed) / "m.onnx"
+        when, decide = test_tree_proofs.forest_file(random.Random(seed), model)
+        for each in test_tree_proofs.prove(model.parent, when):
+            if each.proof is not None and each.property != "calm":
+                truth = test_tree_proofs.brute(each.property, decide, everybody=False)
+                found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
+    return found
+
+
+def _rates(folder: Path, *, seeds: int) -> list[Subject]:
+    found = []
+    for seed in range(1, 1 + seeds):
+        proofs = test_rates_proofs.held_in_files(folder / str(seed), seed)
+        model = next(path for name in ("m.onnx", "m.json") if (path := folder / str(seed) / name).exists())
+        found += [Subject(proof=each, model=model, holds=partial(_is, known)) for each, known in proofs]
+    return found
+
+
+#: Proofs of each kind, about models of so many seeds.
+SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
+    "network": _networks,
+    "linear": partial(_networks, linear=True),
+    "forest": _forests,
+    "rates": _rates,
+}
+
+
+def _numbers_in(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to all whole numbers of a JSON document but its claims."""
+    if type(data) is int:
+        return [path]
+    parts = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [way for key, part in parts if key != "claims" for way in _numbers_in(part, (*path, key))]
+
+
+def tampered(text: str, kind: str, rng: random.Random) -> str:
+    """The proof's text with one change."""
+    header, *lines = text.rstrip("\n").split("\n")
+    data: dict[str, Any] = json.loads(header)
+    at, to = rng.randrange(len(lines)), rng.randrange(len(lines))
+    match kind:
+        case "dropped":
+            del lines[at]
+        case "doubled":
+            lines.insert(at, lines[at])
+        case "swapped":
+            lines[at], lines[to] = lines[to], lines[at]
+        case "leaves":
+            lines[at] = rng.choice(["=", "E", "~", "V", "U 0 1", "U 2 0", "U 3 0"])
+        case "numbers":
+            numbered = [place for place, line in enumerate(lines) if line[0] in "SUC"]
+            if numbered:
+                at, place = rng.choice(numbered), rng.choice((1, 2))
+                words = lines[at].split(" ")
+                words[place] = str(max(0, int(words[place]) + rng.choice((-2, -1, 1, 2))))
+                lines[at] = " ".join(words)
+        case "claims":
+            key = rng.choice([key for key in data["claims"] if key in ("certified", "falsified", "low", "high")])
+            data["claims"][key] = str(Fraction(data["claims"][key]) + Fraction(rng.choice((-1, 1)), 10**9))
+        case "question":
+            *way, last = rng.choice(_numbers_in(data))
+            inside: Any = data
+            for step in way:
+                inside = inside[step]
+            inside[last] += rng.choice((-1, 1))
+    return "\n".join([json.dumps(data), *lines]) + "\n"
+
+
+def _with_another_bit(content: bytes, rng: random.Random) -> bytes:
+    other = bytearray(content)
+    other[rng.randrange(len(other))] ^= 1 << rng.randrange(8)
+    return bytes(other)
+
+
+def rejected(subjects: list[Subject], kind: str, times: int, scratch: Path) -> int:
+    """How many of so many tamperings are rejected; whatever is reached by the others is true."""
+    rng, count = random.Random(kind), 0
+    for number in range(times):
+        subject = subjects[number % len(subjects)]
+        packed, model = path_of(subject.proof).read_bytes(), subject.model
+        if kind == "bytes":
+            packed = _with_another_bit(packed, rng)
+        elif kind == "another model":
+            model = scratch / "other.model"
+            model.write_bytes(_with_another_bit(subject.model.read_bytes(), rng))
+        else:
+            packed = gzip.compress(tampered(gzip.decompress(packed).decode(), kind, rng).encode(), 1)
+        (scratch / "t.proof").write_bytes(packed)
+        try:
+            checked = check(scratch / "t.proof", model)
+        except RejectedError:
+            count += 1
+            continue
+        assert subject.proof.proof is not None
+        if checked.question.digest != subject.proof.proof.question:
+            count += 1  # by whoever names the question
+            continue
+        subject.holds(checked)
+        count += not checked.follows
+    return count
