@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,10 @@ from fairdsl.backends.refining.clock import advance_until
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 
-__all__ = ["FAIR", "HALVED", "UNFAIR", "Splits", "splits_of"]
+if TYPE_CHECKING:
+    from fairdsl.backends.intervals.refine import Refinement
+
+__all__ = ["FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splitting_of"]
 
 #: What is best said of a node: nothing, that so much of it is fair, that all of it is unfair, or what its halves are.
 OPEN, FAIR, UNFAIR, HALVED = range(4)
@@ -33,8 +38,6 @@ class Splits:
     the attribute ``place`` of the domain, in the middle of its positions.
     """
 
-    #: How many positions the attributes have that boxes are cut by.
-    sizes: dict[int, int]
     first: NDArray[np.int64]
     place: NDArray[np.int64]
     mass: NDArray[np.float64]
@@ -95,13 +98,36 @@ def _count(found: NDArray[np.int64], levels: list[NDArray[np.int64]], first: NDA
     return count
 
 
-def splits_of(problem: Problem, deadline: Deadline, observer: Observer) -> Splits | None:
-    """The splits of a refinement until the deadline; None where its boxes are not the domain's, halved.
+class Splitting:
+    """A refinement that goes on as long as it is told to."""
+
+    def __init__(self, refinement: Refinement, places: Sequence[int]) -> None:
+        self._refinement, self._places = refinement, np.array(places, dtype=np.int64)
+        #: How many positions the attributes have that boxes are cut by.
+        self.sizes = dict(zip(places, refinement.task.sizes.tolist(), strict=True))
+
+    def until(self, deadline: Deadline) -> Splits:
+        """How boxes are split then."""
+        advance_until(self._refinement, lambda: deadline.passed)
+        tree = self._refinement.state()
+        first = np.full(len(tree["parent"]), -1, dtype=np.int64)
+        first[tree["parent"][1::2]] = np.arange(1, len(first), 2)
+        return Splits(
+            first=first,
+            place=self._places[tree["axis"]],
+            mass=tree["mass"],
+            violating=tree["violating"],
+            falsified=tree["falsified"],
+        )
+
+
+def splitting_of(problem: Problem, deadline: Deadline, observer: Observer) -> Splitting | None:
+    """The refinement of a problem; None where its boxes are not the domain's, halved, or kernels are late.
 
     So it is where conditions cut the domain, individuals are compared with others than those of their unit, or
     positions of an attribute are not its values in their order.
     """
-    if isinstance(roles_of(problem), Refusal) or not KERNELS.ready(observer, deadline.later(-deadline.remaining / 2)):
+    if isinstance(roles_of(problem), Refusal) or not KERNELS.ready(observer, deadline):
         return None
     from fairdsl.backends.intervals.lowering import lower
     from fairdsl.backends.intervals.refine import Refinement
@@ -111,16 +137,4 @@ def splits_of(problem: Problem, deadline: Deadline, observer: Observer) -> Split
     whole = len(task.low) == 1 and not task.low.any() and bool((task.high[0] == task.sizes - 1).all())
     if not whole or task.relaxed or len(places) < len(lowered.axes) or (task.kinds != AttributeKind.LATTICE).any():
         return None
-    refinement = Refinement.start(task)
-    advance_until(refinement, lambda: deadline.passed)
-    tree = refinement.state()
-    first = np.full(len(tree["parent"]), -1, dtype=np.int64)
-    first[tree["parent"][1::2]] = np.arange(1, len(first), 2)
-    return Splits(
-        sizes=dict(zip(places, task.sizes.tolist(), strict=True)),
-        first=first,
-        place=np.array(places, dtype=np.int64)[tree["axis"]],
-        mass=tree["mass"],
-        violating=tree["violating"],
-        falsified=tree["falsified"],
-    )
+    return Splitting(Refinement.start(task), places)
