@@ -55,9 +55,10 @@ class Splits:
         gains, levels = np.where(unfair, self.mass, self.mass - self.violating), self._levels()
         low, high = 0.0, 1.0
         found = self._at_price(gains, levels, low)
-        if _count(found, levels, self.first) <= leaves:
-            high = low
-        for _ in range(_TRIALS if high else 0):
+        enough = _count(found, levels, self.first) <= leaves
+        if not enough:
+            found = self._at_price(gains, levels, high)
+        for _ in range(0 if enough else _TRIALS):
             price = (low * high) ** 0.5 if low else high / 16
             tried = self._at_price(gains, levels, price)
             if _count(tried, levels, self.first) <= leaves:
