@@ -49,7 +49,7 @@ _WAITING = 180.0
 #: some of its leaves are drawn, of those of so many, to know what the checker makes of all.
 _TRIAL, _REFINING, _TELLING, _TRIED = 1 / 6, 0.7, 1 / 20, 2048
 
-#: The refinement's boxes are taken where they say so much more, of everything.
+#: Another way is taken where it says so much more, of everything: what is drawn says no more than that.
 _CLEARLY = 0.02
 
 #: Cuts at most until everybody or nobody is asked about.
@@ -133,11 +133,13 @@ class _Growing:
         later, cutting = self._later(deadline), _after(_TRIAL, deadline)
         while self._heap and not self._enough(cutting, deadline):
             self._cut_some()
-        own = self._told([*self._heap, *self._claimed], CLAIMS[0], deadline)
+        most, best = self._told([*self._heap, *self._claimed], CLAIMS[0], deadline).share, ""
         splits = splitting.until(_after(_TRIAL, deadline))
-        tried = [(claim, self._planted(splits, claim, later, deadline)[1]) for claim in CLAIMS]
-        told, best = max((self._told(leaves, claim, deadline).share, claim) for claim, leaves in tried)
-        if told > own.share + _CLEARLY:
+        for claim in CLAIMS:
+            share = self._told(self._planted(splits, claim, later, deadline)[1], claim, deadline).share
+            if share > most + _CLEARLY:
+                most, best = share, claim
+        if best:
             splits = splitting.until(_after(_REFINING, deadline))
             self._tree, self._claimed = self._planted(splits, best, later, deadline)
             self._heap = []
