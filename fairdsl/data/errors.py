@@ -42,7 +42,7 @@ def file_not_read(path: str, reason: str, span: Span | None, help_text: str, mor
 def named_at(findings: Iterable[Diagnostic], span: Span) -> Iterator[Diagnostic]:
     """Findings about a file as a whole with ``span``, where its path is written; others have places in the file."""
     for finding in findings:
-        whole = finding.code == "E0530" and finding.primary is None
+        whole = finding.primary is None and finding.notes
         yield replace(finding, primary=Label(span, finding.notes[0]), notes=finding.notes[1:]) if whole else finding
 
 

@@ -59,13 +59,18 @@ def prose() -> list[tuple[str, str]]:
 
 def messages() -> Iterator[tuple[str, str]]:
     """Texts of the package of several words, but for its own documentation; that of commands is their help."""
-    said = re.compile("|".join(WORDS), re.IGNORECASE)
+    said = whole("|".join(WORDS))
     for path in files():
         text = path.read_text("utf-8")
         for token in tokenize.generate_tokens(io.StringIO(text).readline) if said.search(text) else ():
             own = '"""' in token.string and path.parent.name != "cli"
             if token.type == tokenize.STRING and " " in token.string and not own:
                 yield f"{path.relative_to(ROOT)}:{token.start[0]}", token.string
+
+
+def whole(words: str) -> re.Pattern[str]:
+    """Where they are said as words of their own."""
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -77,6 +82,6 @@ def pages() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_word_of_ours_is_not_said(word: str) -> None:
-    said = re.compile(rf"(?<!\w)(?:{word})(?!\w)", re.IGNORECASE)
+    said = whole(word)
     found = [where for where, text in prose() if said.search(text)]
     assert not found, f"{found}: say `{WORDS[word]}`"

@@ -51,7 +51,7 @@ def test_a_reader_who_went_away(spec: str) -> None:
 
 def test_a_disk_that_is_full_and_a_folder_that_cannot_be_written(spec: str, tmp_path: Path) -> None:
     """The limit on the size of files stands for the disk's."""
-    line = "ulimit -f 1; trap '' XFSZ; $fairdsl search $1 --count 500 --timeout 20 -o $2"
+    line = "ulimit -f 1; trap '' XFSZ; $fairdsl search $1 --count 100 --timeout 20 -o $2"
     output = tmp_path / "pairs.csv"
     output.write_text("before\n")
     ended = shell(line, spec, str(output))

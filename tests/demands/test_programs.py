@@ -18,7 +18,7 @@ from tests.drawing import examples
 @pytest.mark.parametrize("kind", ["formula", *KINDS])
 def test_programs_against_the_definition(kind: str, tmp_path: Path) -> None:
     decided = 0
-    for number in range(examples(0.6)):
+    for number in range(examples(0.4)):
         found = drawn(Random(f"programs {kind} {number}"), kind, tmp_path)
         problem = problem_of(found.spec(found.demand.text), tmp_path)
         if problem is None or refusal(problem) is not None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Callable
+from time import sleep
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fairdsl
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.leaf_boxes import graft, pairings, refinement
+from fairdsl.backends.leaf_boxes import graft, pairings, refinement, witnesses
 from fairdsl.backends.leaf_boxes.forest import forest_of
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.pairings import Pairings
@@ -21,6 +24,7 @@ from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
+from tests import lent_shares
 from tests.drawing import examples
 from tests.leaf_boxes import test_many_trees, test_pairings
 from tests.leaf_boxes.box_problems import box_problems
@@ -108,3 +112,15 @@ def test_two_processes_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert ending is Ending.FINISHED
     assert (descent.counts.fair, descent.counts.unfair) == (alone.counts.fair, alone.counts.unfair)
     assert descent.left == alone.left == 0
+
+
+def test_a_share_is_kept_where_looking_for_pairs_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look_on(*_: object) -> NoReturn:
+        while True:
+            sleep(0.01)
+
+    monkeypatch.setattr(witnesses, "look_for", look_on)
+    report = fairdsl.check(lent_shares.SPEC, properties=["of_everybody"], backend="leaf_boxes", timeout=2)
+    (demand,) = report.properties[0].demands
+    assert demand.shares is not None
+    assert demand.shares.certified > 0 < demand.shares.falsified

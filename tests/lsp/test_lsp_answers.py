@@ -51,7 +51,7 @@ property of_groups {
 }
 distribution d over D
   empirical from "people.csv"
-"""
+""".replace("people.csv", str(ROOT / "examples" / "loans" / "people.csv"))
 
 
 def opened(text: str, path: str = "/nowhere/spec.fair") -> tuple[Desk, Seen]:

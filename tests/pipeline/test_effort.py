@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import fairdsl
-from fairdsl.backends.leaf_boxes import refinement
+from fairdsl.backends.leaf_boxes import graft, refinement
 from fairdsl.clock import UNITS, Deadline, Meter, Work, look, metered, now, spend, until
 from fairdsl.report.ran import EndedBy, Ran
 from fairdsl.report.text import render
@@ -66,6 +66,7 @@ def test_shares_that_may_be_shared_out_take_one_process(
     backend: str, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refinement, "_CUTS", 64)
+    monkeypatch.setattr(graft, "_LEAVES", 0)
     left = []
     for effort in (100, 10**4, 10**6):
         first, second = (
@@ -80,10 +81,10 @@ def test_shares_that_may_be_shared_out_take_one_process(
 
 
 def test_a_run_with_time_says_what_was_spent() -> None:
-    _, run = ran(None, timeout=3.0)
+    _, run = ran(None, timeout=1.0)
     assert run.spent > 0
     assert run.work
-    assert (run.timeout, run.effort) == (3.0, None)
+    assert (run.timeout, run.effort) == (1.0, None)
 
 
 def test_time_may_be_limited_beside() -> None:

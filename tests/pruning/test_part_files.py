@@ -156,6 +156,8 @@ def test_a_sound_network_decides_as_the_model_in_its_partition(within: str) -> N
     cut = [line for line in lines if "sound_network" in line]
     assert len(lines) == 6
     assert len(cut) >= 4
+    everybody = [tuple(map(Fraction, point)) for point in product(range(21), range(31), (0, 1))]
+    scores = [exact_scores(model, individual) for individual in everybody]
     elsewhere = 0
     for line in cut:
         said = line["sound_network"]
@@ -166,9 +168,8 @@ def test_a_sound_network_decides_as_the_model_in_its_partition(within: str) -> N
         assert sum(map(len, said["removed_units"].values())) == model.layers[0].width - smaller.layers[0].width
         reach = 3 if within else 0
         (low, high), (least, most) = line["box"]["x"], line["box"]["y"]
-        for point in product(range(21), range(31), (0, 1)):
-            individual = tuple(Fraction(value) for value in point)
-            same = exact_scores(model, individual) == exact_scores(smaller, individual)
+        for point, of_model in zip(everybody, scores, strict=True):
+            same = of_model == exact_scores(smaller, point)
             inside = low - reach <= point[0] <= high + reach and least <= point[1] <= most
             assert same or not inside, (line["partition"], point)
             elsewhere += not same

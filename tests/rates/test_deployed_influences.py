@@ -91,7 +91,7 @@ def problems(draw: st.DrawFn) -> Problem:
     )
 
 
-@settings(max_examples=examples(2), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(1), deadline=None, suppress_health_check=list(HealthCheck))
 @given(problems(), st.fractions(0, 2, max_denominator=4))
 def test_as_wide_as_it_has_to_be(problem: Problem, room: Fraction) -> None:
     rule = problem.model.rule

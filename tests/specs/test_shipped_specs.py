@@ -18,7 +18,7 @@ FILES = sorted(SPECS.rglob("*.fair"))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(SPECS).as_posix())
 def test_a_shipped_spec(file: Path) -> None:
-    assert not fairdsl.lint(file)
+    assert {finding.code for finding in fairdsl.lint(file)} <= {"W0817"}  # models and tables are the reader's own
     text = file.read_text(encoding="utf-8")
     read = parse(SourceFile(str(file), text))
     assert read.spec is not None

@@ -133,11 +133,11 @@ def leaves_of(trees: Sequence[Tree], ordered: BoolArray, parts: Sequence[int]) -
     bits = np.array([1 << axis if axis < _LINES else 0 for axis in range(len(parts))], dtype=np.int64)
     bounded = narrow @ bits
     onward = np.zeros((len(standing), int(rows[-1])), dtype=np.int32)
-    for tree, each in enumerate(standing):
+    for place, each in enumerate(standing):
         for axis in np.flatnonzero(ordered).tolist():
             ends = np.unique([*each.low[:, axis], *each.high[:, axis], parts[axis]])
-            places = np.arange(parts[axis])
-            onward[tree, rows[axis] + places] = ends[np.searchsorted(ends, places, side="right")]
+            begins = np.arange(parts[axis])
+            onward[place, rows[axis] + begins] = ends[np.searchsorted(ends, begins, side="right")]
     return Leaves(
         starts=starts,
         alike=alike,

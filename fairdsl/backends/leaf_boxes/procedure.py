@@ -110,16 +110,22 @@ class LeafBoxes:
             return Vacuous(evidence=Evidence(backend=self.name, method="nobody is asked about"))
         if not _goes_through_leaves(problem):
             budget = yield from _kernels().awaited(problem, self.name, budget, observer)
+        from fairdsl.backends.leaf_boxes.witnesses import look_for
+
         descent, lowered = self._begun(problem, pair, budget)
         holds = problem.quantity is Quantity.HOLDS
         while True:
             shown = _run(lowered, descent, budget, observer, until_shown=holds)
+            if not holds:  # looking for pairs and drawing units may take longer than there is time
+                facts.so_far = _shares(lowered, descent, shown, self._evidence(problem, pair, descent))
+            if descent.counts.unfair_boxes and not shown.witnesses:
+                shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
             facts.witnesses.extend(found for found in shown.witnesses if found not in facts.witnesses)
             facts.gaps.extend(found for found in shown.gaps if found not in facts.gaps)
             evidence = self._evidence(problem, pair, descent)
             if descent.finished and not descent.counts.paired:
                 return Vacuous(evidence=evidence)
-            found = _holds(descent, shown, evidence) if holds else _shares(lowered, descent, shown, budget, evidence)
+            found = _holds(descent, shown, evidence) if holds else _shares(lowered, descent, shown, evidence, budget)
             if descent.finished or descent.full or isinstance(found, Violated) or facts.decided_by(found):
                 return found
             budget = yield found
@@ -196,8 +202,6 @@ def _run(
             shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
             if shown.witnesses:
                 return shown
-    if descent.counts.unfair_boxes > looked_at:
-        shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
     return shown
 
 
@@ -242,9 +246,13 @@ def _holds(descent: Descent | Refinement | Pairings, shown: Shown, evidence: Evi
 
 
 def _shares(
-    lowered: Lowered, descent: Descent | Refinement | Pairings, shown: Shown, budget: Budget, evidence: Evidence
+    lowered: Lowered,
+    descent: Descent | Refinement | Pairings,
+    shown: Shown,
+    evidence: Evidence,
+    budget: Budget | None = None,
 ) -> Shares:
-    """Of what may be in question: where the budget ended first, what is left counts as undecided."""
+    """Of what may be in question: where the budget ended first, what is left counts as undecided, and is estimated."""
     counts, left, problem = descent.counts, descent.left, lowered.problem
     known = Known(fair=counts.fair, unfair=counts.unfair, undecided=counts.undecided + left, vacuous=counts.vacuous)
     whole = int(known.possible)
@@ -264,7 +272,7 @@ def _shares(
         witnesses=tuple(shown.witnesses),
         total=whole if counted and not left else None,
         reason=reason,
-        estimate=descent.estimated(budget.seed) if left else None,
+        estimate=descent.estimated(budget.seed) if left and budget is not None else None,
     )
 
 

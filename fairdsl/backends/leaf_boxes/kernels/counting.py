@@ -11,10 +11,11 @@ import numpy as np
 
 from fairdsl.backends.leaf_boxes.kernels.bounds import weight
 from fairdsl.backends.leaf_boxes.kernels.peeling import enter_settled, read_off
-from fairdsl.backends.leaf_boxes.kernels.ranges import enter_parted, first_leaf, last_leaf
+from fairdsl.backends.leaf_boxes.kernels.ranges import enter_parted, first_leaf, last_leaf, own_leaves, parts_here
 from fairdsl.backends.leaf_boxes.kernels.records import (
     FAIR,
     UNFAIR,
+    Bits,
     Boxes,
     Integers,
     Leaves,
@@ -163,21 +164,41 @@ def widen(leaves: Leaves, parts: Parts, least: int, most: int) -> None:
 
 
 @part
+def parts_anybody(leaves: Leaves, tree: int, room: Room, first: int) -> bool:
+    """Whether somebody may come to another leaf of a tree than the first assignment that is there."""
+    for person in range(first + 1, room.present.shape[0]):
+        if room.present[person] and parts_here(leaves, tree, room.reached, person, first):
+            return True
+    return False
+
+
+@part
+def enter_alike(leaves: Leaves, tree: int, own: Bits, room: Room, parts: Parts, base: Integers) -> bool:
+    """Add a tree of which all come to the same leaves; False where these have one value."""
+    start, end = leaves.starts[tree], leaves.starts[tree + 1]
+    lowest_leaf, highest_leaf = first_leaf(own, start, end), last_leaf(own, start, end)
+    least, most = leaves.value[lowest_leaf], leaves.value[highest_leaf]
+    for person in range(room.ends.shape[0]):
+        room.ends[person, 0] += least
+        room.ends[person, 1] += most
+        if least == most:
+            base[person, 0] += least
+            base[person, 1] += least
+    widen(leaves, parts, lowest_leaf, highest_leaf)
+    return bool(least != most)
+
+
+@part
 def enter_open(leaves: Leaves, tree: int, room: Room, parts: Parts, base: Integers, first: int) -> bool:
     """Add a tree to the ends of the scores; where it has one value for each, to the base: then False."""
+    if tree < leaves.alike:
+        return enter_alike(leaves, tree, room.reached, room, parts, base)
+    own = room.union
+    if not parts_anybody(leaves, tree, room, first):
+        own_leaves(leaves, tree, room.reached, first, own)
+        return enter_alike(leaves, tree, own, room, parts, base)
     ends, present, people = room.ends, room.present, room.present.shape[0]
     start, end = leaves.starts[tree], leaves.starts[tree + 1]
-    if tree < leaves.alike:
-        lowest_leaf, highest_leaf = first_leaf(room.reached, start, end), last_leaf(room.reached, start, end)
-        least, most = leaves.value[lowest_leaf], leaves.value[highest_leaf]
-        for person in range(people):
-            ends[person, 0] += least
-            ends[person, 1] += most
-            if least == most:
-                base[person, 0] += least
-                base[person, 1] += least
-        widen(leaves, parts, lowest_leaf, highest_leaf)
-        return bool(least != most)
     before, span = room.before, 0
     for person in range(people):
         for each in range(4):
@@ -191,9 +212,8 @@ def enter_open(leaves: Leaves, tree: int, room: Room, parts: Parts, base: Intege
             for each in range(4):
                 base[person, each] += ends[person, each] - before[person, each]
         elif present[person]:
-            for word in range(start, end):
-                room.union[word] = room.reached[word] & leaves.whose[person, word - leaves.starts[leaves.alike]]
-            widen(leaves, parts, first_leaf(room.union, start, end), last_leaf(room.union, start, end))
+            own_leaves(leaves, tree, room.reached, person, own)
+            widen(leaves, parts, first_leaf(own, start, end), last_leaf(own, start, end))
     return span != 0
 
 
@@ -215,6 +235,8 @@ def cut_part(trees: Trees, leaves: Leaves, room: Room, parts: Parts, level: int)
             chosen, cut = axis, leaves.high[least, axis]
         elif leaves.high[most, axis] <= leaves.low[least, axis]:
             chosen, cut = axis, leaves.low[least, axis]
+    if chosen < 0:
+        return False
     behind = level + 1
     for axis in range(trees.ordered.shape[0]):
         parts.low[behind, axis], parts.high[behind, axis] = low[axis], high[axis]
