@@ -98,9 +98,9 @@ class Integers:
     def narrowed(self, known: None, place: int, ends: tuple[int, int]) -> None:
         """What is known of a part of a box."""
 
-    def bounded(self, box: Box, only: Sequence[int], known: None) -> Pass:
-        """One pass over the box, for some assignments of what differs."""
-        return Pass(self, box, [self.moves[number] for number in only])
+    def bounded(self, box: Box, only: Sequence[int], known: None, slopes: Sequence[int] = ()) -> Pass:
+        """One pass over the box, for some assignments of what differs; ``slopes`` of lines are tried as well."""
+        return Pass(self, box, [self.moves[number] for number in only], slopes)
 
     def cuts(self, known: None, place: int, ends: tuple[int, int]) -> Sequence[int]:
         """Positions from which on people of a range are told apart from those before."""
@@ -154,14 +154,15 @@ class Pass:
 
     A unit that may have either sign lies above 0 or its pre-activation, and below the chord; each is a line, and
     whatever the chord's slope is rounded to, the intercept is such that the line lies above ReLU at both ends of the
-    unit's range. Where a unit's sign is known by the ranges of those below it, these are enough.
+    unit's range. Any line through 0 with a slope from 0 to 1 lies below ReLU: those of ``slopes`` are tried for each
+    row beside the usual ones. Where a unit's sign is known by the ranges of those below it, these are enough.
     """
 
     #: Of networks nothing but the side says that all get the same decision.
     same = False
 
-    def __init__(self, net: Integers, box: Box, moves: Sequence[list[int]]) -> None:
-        self.net, self.moves = net, moves
+    def __init__(self, net: Integers, box: Box, moves: Sequence[list[int]], slopes: Sequence[int] = ()) -> None:
+        self.net, self.moves, self._slopes = net, moves, (None, *slopes)
         #: What lies in a range, and the first layer where everything else is.
         self.ranges = [at for at in net.question.shared if box[at][0] < box[at][1] and not net.idle[at]]
         fixed = [(place, box[place][0]) for place in net.question.shared if place not in self.ranges]
@@ -189,14 +190,24 @@ class Pass:
         for weight, low, high in zip(row, *self.bounds[-1], strict=True):
             ends = weight * max(low, 0), weight * max(high, 0)
             least, most = least + min(ends), most + max(ends)
-        scale, top = BITS * len(self._lines), len(self._lines) == len(self.net.weights)
+        top = len(self._lines) == len(self.net.weights)
         if top or least < 0 < most:
-            self.lower = self._below(row, bias)
-            least = max(least, self.least(self.lower) >> scale)
+            least, self.lower = self._least(row, bias, least)
         if top or least < 0 < most:
-            self.upper = self._below([-weight for weight in row], -bias)
-            most = min(most, -(self.least(self.upper) >> scale))
+            most, self.upper = self._least([-weight for weight in row], -bias, -most)
+            most = -most
         return least, most
+
+    def _least(self, row: Sequence[int], bias: int, least: int) -> tuple[int, Below]:
+        """The least of a row, which is no less than this one, and the best of what lies below it."""
+        found = []
+        for slope in self._slopes:
+            below, known = self._below(row, bias, slope)
+            found.append((self.least(below), below))
+            least = max(least, known, found[-1][0] >> BITS * len(self._lines))
+            if least > 0:
+                break
+        return least, max(found, key=lambda one: one[0])[1]
 
     def positions(self, place: int, ends: tuple[int, int]) -> Sequence[int]:
         """Where what an attribute adds has its extremes: anywhere, or at the ends."""
@@ -221,19 +232,29 @@ class Pass:
             min(self.adds(below, place, self.positions(place, self.box[place]))) for place in self.ranges
         )
 
-    def _below(self, weights: Sequence[int], constant: int) -> Below:
-        """What lies below ``weights @ max(Z, 0) + constant`` of the last layer, by substitution down to the first."""
+    def _below(self, weights: Sequence[int], constant: int, tried: int | None) -> tuple[Below, int]:
+        """What lies below ``weights @ max(Z, 0) + constant`` of the last layer, by substitution down to the first.
+
+        ``tried`` is the slope of the lines below units of open sign, if it is not their own. Beside it stands what the
+        ranges of the layers on the way down say, whichever of them says most.
+        """
+        known = []
         for layer in reversed(range(len(self._lines))):
+            ranged, below = constant, []
+            lows, highs = self.bounds[layer]
             constant <<= BITS
-            below = []
-            for weight, (under, over) in zip(weights, self._lines[layer], strict=True):
+            for weight, low, high, (under, over) in zip(weights, lows, highs, self._lines[layer], strict=True):
                 slope, intercept = under if weight > 0 else over
+                if weight > 0 and tried is not None and low < 0 < high:
+                    slope = tried
                 below.append(weight * slope)
                 constant += weight * intercept
+                ranged += weight * max(low if weight > 0 else high, 0)
+            known.append(ranged >> BITS * (len(self._lines) - 1 - layer))
             if layer:
                 constant += sum(map(mul, below, self.net.biases[layer - 1]))
                 weights = [sum(map(mul, below, column)) for column in self.net.columns[layer - 1]]
-        return Below(below, constant)
+        return Below(below, constant), max(known)
 
     @property
     def side(self) -> int:

@@ -156,7 +156,7 @@ class Forest:
         constant, trees = known
         return self._kept(constant, (tree.within(place, *ends) for tree in trees))
 
-    def bounded(self, box: Box, only: Sequence[int], known: Known) -> Sum:
+    def bounded(self, box: Box, only: Sequence[int], known: Known, slopes: Sequence[int] = ()) -> Sum:
         """The sum's side for some assignments of what differs, tree by tree; ``known`` is what the box has left."""
         low, trees = known
         high, moved = low, []

@@ -10,7 +10,7 @@ from math import ceil, prod
 from typing import Any
 
 from fairdsl_verify import reject
-from fairdsl_verify.bounds import Integers, Pass
+from fairdsl_verify.bounds import BITS, Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.onnx_file import Graph
@@ -147,11 +147,11 @@ class Checker:
         """How many units, or cells of them, the box has."""
         return prod(self.question.attributes[place].measure(node.box[place]) for place in self.shared)
 
-    def bounded(self, node: Node, only: Sequence[int] | None = None) -> Pass | Sum:
+    def bounded(self, node: Node, only: Sequence[int] | None = None, slopes: Sequence[int] = ()) -> Pass | Sum:
         """One pass over the box, for all who may be admitted there, or for some assignments."""
         if only is None:
             only = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
-        return self.net.bounded(self.around(node.box), only, node.known)
+        return self.net.bounded(self.around(node.box), only, node.known, slopes)
 
     def alike(self, found: Pass | Sum) -> bool:
         """Whether all who are compared get the same decision; more than what differs may be what is read."""
@@ -202,7 +202,8 @@ class Checker:
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
         # Of relaxed questions nothing is known of who is compared in a unit.
         sure = [number for number in possible if node.admitted[number] == YES and not self.question.loose]
-        if len(claim) != (3 if kind == "U" else 1) or kind not in ("?", "V", "=", "~", "U", "E"):
+        slopes = [min(digits(text), 1 << BITS) for text in claim[1:]] if kind in ("=", "~") else []
+        if len(claim) != (3 if kind == "U" else 1 + len(slopes)) or kind not in ("?", "V", "=", "~", "U", "E"):
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
         if kind == "?":
             totals.open += mass
@@ -210,11 +211,11 @@ class Checker:
             if self.paired(possible):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
         elif kind == "=":
-            if not possible or not self.alike(self.bounded(node)):
+            if not possible or not self.alike(self.bounded(node, slopes=slopes)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
             totals.counted(fair=mass, sure=self.paired(sure))
         elif kind == "~":
-            found = self.bounded(node)
+            found = self.bounded(node, slopes=slopes)
             if possible != sure or not self.paired(sure) or not isinstance(found, Pass):
                 reject("a leaf is counted, and it is one of trees, or not known who is compared there")
             left = min(mass, crossed(found, mass))

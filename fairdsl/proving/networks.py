@@ -11,51 +11,53 @@ import heapq
 from collections.abc import Iterator, Sequence
 from itertools import count
 from time import thread_time
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.intervals import Splits, Splitting, splitting_of
 from fairdsl.clock import Deadline
+from fairdsl.ir.problem import Problem
 from fairdsl.proving.grown import Grown, Waiting
+from fairdsl.proving.looking import Floats, Looking
+from fairdsl.proving.planting import CLAIMS, Told, planted, told_by
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
-from fairdsl_verify.bounds import BITS, Integers
+from fairdsl_verify.bounds import Integers
 from fairdsl_verify.question import NO, YES, Box
 from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["grow_networks", "many_passes"]
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 #: Boxes that are looked at together.
 _AT_ONCE = 256
 
 #: The part of the time that is left in which boxes are cut, until the checker goes through what is claimed of them; and
 #: where it counts what is open, so that most of it comes afterwards.
-_CUTTING, _COUNTED = 1 / 3, 3 / 4
+_CUTTING, _COUNTED = 1 / 3, 9 / 10
 
 #: A box of which more than this part is open, as it looks, is left open: it would cost the checker a pass for nothing.
 _OPEN = 0.999
 
-#: How much it counts how far an attribute moves the bounds, against how far apart its slopes may lie.
-_MOVES = 1 / 16
-
 #: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
-_CHECKING = 12
+_CHECKING = 18
 
 #: But no more seconds than these: whoever asked for a proof waits for it.
-_WAITING = 120.0
+_WAITING = 180.0
+
+#: The parts of the time that is left in which it is tried who cuts boxes, in which a refinement does then, and in which
+#: some of its leaves are drawn, of those of so many, to know what the checker makes of all.
+_TRIAL, _REFINING, _TELLING, _TRIED = 1 / 6, 0.7, 1 / 30, 2048
+
+#: The refinement's boxes are taken where, with this claim, they say so much more of everything: boxes that are cut here
+#: gain more by the time that is left, above all on those that take the checker longer.
+_CLEARLY = dict(zip(CLAIMS, (0.05, 0.1), strict=True))
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
 
 #: Boxes by which it is known how long the checker takes for one, and so many it gets in any case.
-_TIMED, _LEAST = 8, 64
-
-#: How steep a logistic curve is that is close to the normal distribution's.
-_STEEP = 1.702
+_LOOKED_AT, _LEAST = 8, 64
 
 
 def many_passes(checker: Checker) -> bool:
@@ -66,159 +68,22 @@ def many_passes(checker: Checker) -> bool:
     return all(net.idle[place] or net.multiples[place] is not None for place in checker.shared)
 
 
-class _Look(NamedTuple):
-    """What a look at boxes says: the score of each assignment from and to, [boxes, assignments], what moves it most.
+def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observer: Observer) -> tuple[Grown, Totals]:
+    """A tree of splits, and what its leaves come to by the checker's own count.
 
-    ``crossed`` is about which part of a box the checker cannot say that the decision does not change in.
+    Where boxes are counted they are cut as the refinement of the problem itself cuts them, if that can be said.
     """
-
-    low: Floats
-    high: Floats
-    influence: Floats
-    crossed: Floats
-
-
-class _Looking:
-    """A network in float64, each layer by a power of two so large that no number overflows."""
-
-    def __init__(self, checker: Checker, net: Integers) -> None:
-        self._places = [place for place in checker.shared if not net.idle[place]]
-        steps = [net.rows[place][0] for place in self._places]
-        #: Where attributes do not simply count, by which multiple of its row each adds at a position.
-        self._multiples = [
-            np.array(multiples, dtype=np.float64) if isinstance(multiples := net.multiples[place], list) else None
-            for place in self._places
-        ]
-        unit = _power(net.origin, *steps, *net.moves)
-        self._origin = _floats(net.origin, unit)
-        self._steps = np.array([_floats(step, unit) for step in steps]).reshape(len(steps), len(net.origin))
-        self._moves = np.array([_floats(move, unit) for move in net.moves])
-        self._layers: list[tuple[Floats, Floats]] = []
-        for rows, biases in zip(net.weights, net.biases, strict=True):
-            above = _power([value * unit for row in rows for value in row], biases)
-            weight = np.array([[value * unit / above for value in row] for row in rows])
-            self._layers.append((weight, _floats(biases, above)))
-            unit = above
-
-    def look(self, boxes: Sequence[Box]) -> _Look:
-        """One pass over each of the boxes."""
-        low, high = self._ends(boxes)
-        up, down = np.maximum(self._steps, 0), np.minimum(self._steps, 0)
-        under = self._origin + low @ up + high @ down + self._moves.min(axis=0)
-        over = self._origin + high @ up + low @ down + self._moves.max(axis=0)
-        ranges, lines = [(under, over)], [_lines(under, over)]
-        for layer, (weight, bias) in enumerate(self._layers[:-1]):
-            found, moved, _ = self._least(
-                layer, np.vstack((weight, -weight)), np.hstack((bias, -bias)), lines, low, high
-            )
-            found += moved.min(axis=2)
-            least, most = _through(weight, *(np.maximum(ends, 0) for ends in ranges[-1]))
-            under, over = (
-                np.maximum(found[:, : len(bias)], least + bias),
-                np.minimum(-found[:, len(bias) :], most + bias),
-            )
-            ranges.append((under, over))
-            lines.append(_lines(under, over))
-        weight, bias = self._layers[-1]
-        rows, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
-        found, moved, slopes = self._least(len(self._layers) - 1, rows, biases, lines, low, high)
-        moved += found[:, :, None]
-        influence = (self._unsure(ranges) + _MOVES * np.abs(slopes).sum(axis=1)) * (high - low)
-        return _Look(moved[:, 0], -moved[:, 1], influence, _crossed(moved.min(axis=2), slopes, low, high))
-
-    def _unsure(self, ranges: Sequence[tuple[Floats, Floats]]) -> Floats:
-        """How far apart the slopes of each attribute may lie on the boxes, by the signs of units that are open."""
-        (row, _) = self._layers[-1]
-        least = most = np.broadcast_to(row, (len(ranges[0][0]), row.shape[1]))
-        for (under, over), weight in zip(
-            reversed(ranges), (*(weight for weight, _ in self._layers[-2::-1]), self._steps.T), strict=True
-        ):
-            on, off = under >= 0, over <= 0
-            least = np.where(on, least, np.where(off, 0.0, np.minimum(least, 0)))
-            most = np.where(on, most, np.where(off, 0.0, np.maximum(most, 0)))
-            least, most = _through(weight.T, least, most)
-        return most - least
-
-    def place_of(self, number: int) -> int:
-        """Which attribute an influence is of."""
-        return self._places[number]
-
-    def _ends(self, boxes: Sequence[Box]) -> tuple[Floats, Floats]:
-        ends = np.array([[box[place] for place in self._places] for box in boxes], dtype=np.int64)
-        found = ends.reshape(len(boxes), len(self._places), 2).astype(np.float64)
-        for number, multiples in enumerate(self._multiples):
-            if multiples is not None:
-                found[:, number] = multiples[ends[:, number]]
-        found.sort(axis=2)
-        return found[:, :, 0], found[:, :, 1]
-
-    def _least(
-        self, layer: int, rows: Floats, biases: Floats, lines: Sequence[Sequence[Floats]], low: Floats, high: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Lower bounds of rows over a layer's units, without what differs; what that adds; slopes of attributes."""
-        weights, constant = np.broadcast_to(rows, (len(low), *rows.shape)), biases
-        while True:
-            under, over, intercept = (each[:, None, :] for each in lines[layer])
-            falling = np.minimum(weights, 0)
-            below = weights * under + falling * (over - under)
-            constant = constant + np.einsum("bru,bu->br", falling, intercept[:, 0])
-            if not layer:
-                break
-            layer -= 1
-            weight, bias = self._layers[layer]
-            constant, weights = constant + below @ bias, _product(below, weight)
-        slopes = _product(below, self._steps.T)
-        reached = np.where(slopes > 0, slopes * low[:, None, :], slopes * high[:, None, :])
-        return constant + below @ self._origin + reached.sum(axis=2), _product(below, self._moves.T), slopes
-
-
-def _product(rows: Floats, weight: Floats) -> Floats:
-    """The rows of each box times a matrix, all in one product."""
-    found: Floats = (rows.reshape(-1, rows.shape[2]) @ weight).reshape(*rows.shape[:2], weight.shape[1])
-    return found
-
-
-def _through(weight: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
-    """From where to where rows are, by intervals of what they are over."""
-    up, down = np.maximum(weight, 0).T, np.minimum(weight, 0).T
-    return least @ up + most @ down, most @ up + least @ down
-
-
-def _power(*rows: Sequence[int]) -> int:
-    """A power of two that is no less than the numbers of each row together."""
-    return 1 << sum(max(map(abs, row), default=0) for row in rows).bit_length()
-
-
-def _floats(row: Sequence[int], unit: int) -> Floats:
-    return np.array([value / unit for value in row], dtype=np.float64)
-
-
-def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-    """Slopes of the lines below and above ``max(z, 0)``, and the upper one's intercept, as the checker has them."""
-    on, open_ = low >= 0, (low < 0) & (high > 0)
-    one = float(1 << BITS)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(open_, np.floor(one * high / (high - low)) / one, on)
-    under = np.where(on | (open_ & (high > -low)), 1.0, 0.0)
-    return under, slope, np.where(open_, np.maximum(-slope * low, (1 - slope) * high), 0.0)
-
-
-def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
-    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``)."""
-    reached = np.minimum(slopes * low[:, None], slopes * high[:, None])
-    both = slopes.sum(axis=1)
-    gap = (least - reached.sum(axis=2)).sum(axis=1) + np.minimum(both * low, both * high).sum(axis=1)
-    spread = np.abs(slopes[:, 0]) * (high - low)
-    mean, deviation = least[:, 0] + spread.sum(axis=1) / 2, np.sqrt((spread**2).sum(axis=1) / 12) + 1e-300
-    below, above = (1 / (1 + np.exp(np.clip(_STEEP * (mean - at) / deviation, -500, 500))) for at in (gap, 0.0))
-    crossed: Floats = np.clip(above - below, 0.0, 1.0)
-    return crossed
-
-
-def grow_networks(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
-    """A tree of splits, and what its leaves come to by the checker's own count."""
     growing = _Growing(checker)
-    return growing.grown(deadline) if growing.begun(deadline) else grow(checker, deadline)
+    if not growing.begun(deadline):
+        return grow(checker, deadline)
+    if counted(checker) and (splitting := splitting_of(problem, _after(_TRIAL, deadline), observer)) is not None:
+        growing.compare(splitting, deadline)
+    return growing.grown(deadline)
+
+
+def _after(part: float, deadline: Deadline) -> Deadline:
+    """When this part of the time that is left is over."""
+    return deadline.later(-(1 - part) * deadline.remaining)
 
 
 class _Growing:
@@ -227,10 +92,8 @@ class _Growing:
     def __init__(self, checker: Checker) -> None:
         assert isinstance(checker.net, Integers)
         self._checker, self._root = checker, checker.root()
-        self._looking, self._components = (
-            _Looking(checker, checker.net),
-            checker.components(range(len(checker.assignments))),
-        )
+        self._looking = Looking(checker, checker.net)
+        self._components = checker.components(range(len(checker.assignments)))
         self._counted = counted(checker)
         #: How many boxes the checker may get, once that is known.
         self._most: int | None = None
@@ -260,6 +123,58 @@ class _Growing:
         self._look(settled)
         return True
 
+    def compare(self, splitting: Splitting, deadline: Deadline) -> None:
+        """Take over how a refinement cuts boxes, where that says more after as much time as boxes are cut here.
+
+        It may decide by how far two zeros on a line can be from each other, which the checker does not ask. As many
+        leaves are taken as the checker has time for, which say most.
+        """
+        if any(self._attributes[place].size != size for place, size in splitting.sizes.items()):
+            return
+        later, cutting = self._later(deadline), _after(_TRIAL, deadline)
+        while self._heap and not self._enough(cutting, deadline):
+            self._cut_some()
+        own = self._told([*self._heap, *self._claimed], CLAIMS[0], deadline).share
+        most, best = 0.0, ""
+        splits = splitting.until(_after(_TRIAL, deadline))
+        for claim, clearly in _CLEARLY.items():
+            share = self._told(self._planted(splits, claim, later, deadline)[1], claim, deadline).share
+            if share > max(most, own + clearly):
+                most, best = share, claim
+        if best:
+            splits = splitting.until(_after(_REFINING, deadline))
+            self._tree, self._claimed = self._planted(splits, best, later, deadline)
+            self._heap = []
+
+    def _planted(self, splits: Splits, claim: str, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
+        """The tree of a refinement with as many leaves as the checker can look at in so many seconds."""
+        _, leaves = planted(self._checker, splits, _TRIED)
+        seconds = self._told(leaves, claim, deadline).seconds
+        tree, leaves = planted(self._checker, splits, max(_LEAST, int(later / seconds)))
+        for one in leaves:
+            self._say(one, claim)
+        return tree, leaves
+
+    def _told(self, leaves: Sequence[Waiting], claim: str, deadline: Deadline) -> Told:
+        return told_by(self._checker, leaves, claim, _after(_TELLING, deadline))
+
+    def _say(self, one: Waiting, claim: str) -> None:
+        """Claim that a box is evaluated, if it is small, that it is unfair, if two are far enough apart, or this."""
+        if self._small(one.box):
+            one.grown.claim = "E"
+        elif one.grown.claim == "U" and (pair := self._parted(one.box)) is not None:
+            one.grown.claim = f"U {pair[0]} {pair[1]}"
+        else:
+            one.grown.claim = claim
+
+    def _parted(self, box: Box) -> tuple[int, int] | None:
+        looks = self._looking.look([box])
+        return self._apart(looks.low[0], looks.high[0])
+
+    def _later(self, deadline: Deadline) -> float:
+        """How many seconds the checker may take afterwards."""
+        return min(_CHECKING * deadline.remaining, _WAITING)
+
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
         """Cut boxes for part of what is left of the time, go through what is claimed of them, and so on.
 
@@ -269,8 +184,7 @@ class _Growing:
         while self._heap or self._claimed:
             cutting = deadline.later(-(1 - (_COUNTED if self._counted else _CUTTING)) * deadline.remaining)
             while self._heap and not self._enough(cutting, deadline):
-                taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
-                self._look([half for one in taken for half in self._halves(one)])
+                self._cut_some()
             claimed, self._claimed = sorted(self._claimed, key=self._gained), []
             for one in claimed:
                 self._tried(one, totals, deadline)
@@ -285,7 +199,9 @@ class _Growing:
         """Leave a claim if it follows; what is counted needs no trial."""
         if self._counted and one.grown.claim == "=":
             one.grown.claim = "~"
-        elif not (self._counted and one.grown.claim == "E") and (deadline.passed or not self._follows(one, totals)):
+        elif self._counted and one.grown.claim[0] in "~E":
+            return
+        elif deadline.passed or not self._follows(one, totals):
             one.grown.claim = "~" if self._counted else "?"
             totals.open += self._mass(one.box)
 
@@ -295,17 +211,21 @@ class _Growing:
         if not self._counted:
             return cutting.passed
         if self._most is None and len(self._heap) + len(self._claimed) >= _LEAST:
-            later = min(_CHECKING * deadline.remaining, _WAITING)
-            self._most = max(_LEAST, int(later / self._seconds()))
+            self._most = max(_LEAST, int(self._later(deadline) / self._seconds()))
         return self._most is not None and (cutting.passed or boxes >= self._most)
 
     def _gained(self, one: Waiting) -> float:
         """The more a claim counts for, the less this is."""
         return -self._mass(one.box)
 
+    def _cut_some(self) -> None:
+        """Cut the boxes of which most is open."""
+        taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
+        self._look([half for one in taken for half in self._halves(one)])
+
     def _seconds(self) -> float:
         """How many seconds of a core the checker takes for a box, by some that wait."""
-        started, some = thread_time(), self._heap[:_TIMED]
+        started, some = thread_time(), self._heap[:_LOOKED_AT]
         for one in some:
             self._checker.leaf(self._node(one.box), ["~"], Totals())
         return (thread_time() - started) / len(some) if some else 1e-3

@@ -55,9 +55,9 @@ def _remembering(checker: Checker) -> Checker:
     """The checker, with the last look at a box kept: what is claimed of it is counted by the same one."""
     other, last = copy(checker), list[tuple[Node, Pass | Sum]]()
 
-    def bounded(node: Node, only: Sequence[int] | None = None) -> Pass | Sum:
-        if only is not None:
-            return checker.bounded(node, only)
+    def bounded(node: Node, only: Sequence[int] | None = None, slopes: Sequence[int] = ()) -> Pass | Sum:
+        if only is not None or slopes:
+            return checker.bounded(node, only, slopes)
         if not last or last[0][0] is not node:
             last[:] = [(node, checker.bounded(node))]
         return last[0][1]

@@ -82,7 +82,7 @@ def prove_spec(
         waiting -= 1
         try:
             both = (item.property.name, item.demand.text) in deployed
-            proved.append(_proved(item, Path(folder) / f"{name}.proof", end, deployed=both))
+            proved.append(_proved(item, Path(folder) / f"{name}.proof", end, observer, deployed=both))
         except (Unproved, RejectedError) as why:
             proved.append(Proved(property=item.property.name, demand=item.demand.text, said=f"no proof: {why}"))
     return tuple(proved)
@@ -97,14 +97,14 @@ def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
         yield name if number == 1 else f"{name}-{number}"
 
 
-def _proved(item: Elaborated, path: Path, deadline: Deadline, *, deployed: bool) -> Proved:
+def _proved(item: Elaborated, path: Path, deadline: Deadline, observer: Observer, *, deployed: bool) -> Proved:
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
         raise Unproved("such demands have no proofs so far")
     groups = isinstance(problem.question, GroupMetric)
     if demand.under and not groups:
         raise Unproved("shares under a distribution have no proofs so far")
-    made = _of_rates(problem, deadline) if groups else _of_pairs(problem, deadline, deployed=deployed)
+    made = _of_rates(problem, deadline) if groups else _of_pairs(problem, deadline, observer, deployed=deployed)
     write_file(path, made.content())
     checked, said = None, ""
     try:
@@ -148,25 +148,24 @@ class _Made:
         return replace(self, question={**self.question, "claims": claims})
 
 
-def _of_pairs(problem: Problem, deadline: Deadline, *, deployed: bool = False) -> _Made:
+def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deployed: bool = False) -> _Made:
     """``deployed``: the file's own arithmetic is tried first; where it rounds, in half of the time, and no share."""
     if problem.model.deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
-    path = problem.model.deployed.path
-    content = content_of(path)
+    content = content_of(problem.model.deployed.path)
     asked = question_of(problem, Graph(content))
     if deployed:
         both = {**asked, "arithmetic": "float32"}
         with suppress(RejectedError, Unproved):
             margin = checker_of(relaxed_or_not({**asked, "claims": _claims()}), Graph(content)).rounding()
             if not margin:
-                return _grown(both, path, content, deadline)[0]
+                return _grown(problem, both, content, deadline, observer)[0]
             if asked["asks"] == "holds":
                 half = deadline.later(-deadline.remaining / 2)
-                made, totals = _grown(both, path, content, half, margin)
+                made, totals = _grown(problem, both, content, half, observer, margin)
                 if totals.holds:
                     return made
-    return _grown(asked, path, content, deadline)[0]
+    return _grown(problem, asked, content, deadline, observer)[0]
 
 
 def _claims(margin: Fraction | int = 0, compared: Sequence[list[int]] = ()) -> dict[str, Any]:
@@ -175,20 +174,28 @@ def _claims(margin: Fraction | int = 0, compared: Sequence[list[int]] = ()) -> d
 
 
 def _grown(
-    asked: dict[str, Any], path: str, content: bytes, deadline: Deadline, margin: Fraction | int = 0
+    problem: Problem,
+    asked: dict[str, Any],
+    content: bytes,
+    deadline: Deadline,
+    observer: Observer,
+    margin: Fraction | int = 0,
 ) -> tuple[_Made, Totals]:
     """A tree, and what its leaves come to as far as that is known already."""
+    assert problem.model.deployed is not None
     checker = checker_of(relaxed_or_not({**asked, "claims": _claims(margin)}), Graph(content))
     compared = checker.question.compared = somebody(checker, deadline)
-    growing = grow_trees if many_at_a_time(checker) else grow_networks if many_passes(checker) else grow
-    tree, totals = growing(checker, deadline)
+    if many_passes(checker):
+        tree, totals = grow_networks(checker, deadline, problem, observer)
+    else:
+        tree, totals = (grow_trees if many_at_a_time(checker) else grow)(checker, deadline)
     lines = tuple(tree.lines())
     known = totals.fair or totals.unfair or totals.holds
     # Of a share the checker alone says what boxes that are counted, or evaluated, come to.
     if not known and (asked["asks"] == "holds" or {"~", "E"}.isdisjoint(lines)):
         raise Unproved("nothing was proved")
     question = {**asked, "claims": _claims(margin, compared)}
-    return _Made(question, checker.question.digest, lines, (Path(path),)), totals
+    return _Made(question, checker.question.digest, lines, (Path(problem.model.deployed.path),)), totals
 
 
 def _of_rates(problem: Problem, deadline: Deadline) -> _Made:

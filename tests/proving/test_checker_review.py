@@ -37,7 +37,7 @@ PEOPLE: list[dict[str, Any]] = [
 def question(**changes: Any) -> dict[str, Any]:
     """A closed question that says the demand holds, with some keys changed."""
     said: dict[str, Any] = {
-        "format": "fairdsl.proof/2",
+        "format": "fairdsl.proof/3",
         "property": "p",
         "model": "",
         "attributes": PEOPLE,
@@ -250,7 +250,11 @@ def test_a_key_that_stands_there_twice_is_rejected(tmp_path: Path) -> None:
         (["U 0 1"], "do not say so"),
         (["U 0 0"], "do not say so"),
         (["U 0 9"], "not compared"),
-        (["= "], "not a claim"),
+        (["= "], "not a number"),
+        (["= 0 "], "not a number"),
+        (["~ -1"], "not a number"),
+        (["E 0"], "not a claim"),
+        (["V 0"], "not a claim"),
         (["=\r"], "not a claim"),
         ([""], "not a claim"),
         (["=" * 81], "longer than 80"),

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import fairdsl_verify
 from fairdsl.backends.contract import Silent
 from fairdsl.cli.app import cli
-from fairdsl.proving import Proved, networks, prove_spec
+from fairdsl.proving import Proved, looking, prove_spec
 from fairdsl_verify import RejectedError, command, parts, tree
 from fairdsl_verify.command import check
 from fairdsl_verify.onnx_file import Graph
@@ -311,9 +311,9 @@ def everybody(folder: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for fault in ("", "the first bounds are too narrow", "signs are turned", "nothing is there"):
         with monkeypatch.context() as patch:
             if fault == "the first bounds are too narrow":
-                patch.setattr(networks, "_lines", lambda low, high: LINES(low * 0.5, high * 0.5))
+                patch.setattr(looking, "_lines", lambda low, high: LINES(low * 0.5, high * 0.5))
             elif fault:
-                patch.setattr(networks._Looking, "look", turned if fault == "signs are turned" else nothing)
+                patch.setattr(looking.Looking, "look", turned if fault == "signs are turned" else nothing)
             found = prove_spec(str(folder / "p.fair"), str(folder), **given)  # type: ignore[arg-type]
         assert fault or all(each.proof is not None for each in found)
         for each in (one for one in found if one.proof is not None):
@@ -326,17 +326,17 @@ def everybody(folder: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
             assert checked.totals.falsified <= truth[1]
 
 
-LINES, LOOK = networks._lines, networks._Looking.look
+LINES, LOOK = looking._lines, looking.Looking.look
 
 
-def turned(looking: networks._Looking, boxes: list[Any]) -> networks._Look:
-    low, high, influence, crossed = LOOK(looking, boxes)
-    return networks._Look(-high, -low, influence, crossed)
+def turned(over: looking.Looking, boxes: list[Any]) -> looking.Look:
+    low, high, influence, crossed = LOOK(over, boxes)
+    return looking.Look(-high, -low, influence, crossed)
 
 
-def nothing(looking: networks._Looking, boxes: list[Any]) -> networks._Look:
-    low, high, influence, crossed = LOOK(looking, boxes)
-    return networks._Look(low * 0 + len(boxes) % 2, high * 0 + 1, influence, crossed)
+def nothing(over: looking.Looking, boxes: list[Any]) -> looking.Look:
+    low, high, influence, crossed = LOOK(over, boxes)
+    return looking.Look(low * 0 + len(boxes) % 2, high * 0 + 1, influence, crossed)
 
 
 def test_of_everybody_many_boxes_are_looked_at_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

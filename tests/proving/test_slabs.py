@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from onnx import helper
 
 from fairdsl_verify import RejectedError, slab
-from fairdsl_verify.bounds import Integers, Pass, _multiples
+from fairdsl_verify.bounds import BITS, Integers, Pass, _multiples
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import Question
-from tests.proving.test_checker_review import LINEAR, PEOPLE, question, tried
+from tests.proving.test_checker_review import ABOVE_ZERO, LINEAR, PEOPLE, chain_file, question, tried
 
 
 def drawn(rng: random.Random) -> tuple[Question, Integers]:
@@ -52,6 +53,11 @@ def part_of(asked: Question, rng: random.Random) -> list[tuple[int, int]]:
     return [*box[:3], (0, 1)]
 
 
+def slopes_of(rng: random.Random) -> list[int]:
+    """None, or some that a claim may name."""
+    return [rng.randint(0, 1 << BITS) for _ in range(rng.randint(0, 3))]
+
+
 def values_of(net: Integers, point: Sequence[int]) -> Iterator[list[int]]:
     """What the units of each layer are of somebody, before ReLU."""
     values = net.adds(net.origin, enumerate(point))
@@ -67,7 +73,7 @@ def test_every_unit_lies_within_its_bounds(seed: int) -> None:
     rng = random.Random(seed)
     asked, net = drawn(rng)
     box = part_of(asked, rng)
-    found = Pass(net, tuple(box), net.moves)
+    found = Pass(net, tuple(box), net.moves, slopes_of(rng))
     for point in product(*(range(low, high + 1) for low, high in box)):
         for (lows, highs), values in zip(found.bounds, values_of(net, point), strict=True):
             assert all(low <= value <= high for low, value, high in zip(lows, values, highs, strict=True))
@@ -100,7 +106,7 @@ def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
     net.margin = rng.choice((0, 0, 1, net.scale))
     box = part_of(asked, rng)
     units = list(product(*(range(low, high + 1) for low, high in box[:3])))
-    found = Pass(net, tuple(box), net.moves)
+    found = Pass(net, tuple(box), net.moves, slopes_of(rng))
     crossed = 0
     for unit in units:
         sides = set()
@@ -111,6 +117,36 @@ def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
                 sides |= {True, False}
         crossed += len(sides) > 1
     assert crossed <= slab.crossed(found, len(units)) <= max(len(units), crossed)
+
+
+def test_slopes_that_are_tried_bound_more() -> None:
+    """Never less than the usual lines alone, where those of the units below are the same."""
+    more = 0
+    for seed in range(60):
+        rng = random.Random(seed)
+        asked, net = drawn(rng)
+        box = tuple(part_of(asked, rng))
+        usual, tried = Pass(net, box, net.moves), Pass(net, box, net.moves, [0, 1 << BITS - 1, 1 << BITS])
+        if usual.bounds[:-1] == tried.bounds[:-1]:
+            assert tried.bounds[-1][0] >= usual.bounds[-1][0]
+            assert tried.bounds[-1][1] <= usual.bounds[-1][1]
+        more += tried.bounds[-1] != usual.bounds[-1]
+    assert more
+
+
+def test_a_slope_above_one_counts_as_one(tmp_path: Path) -> None:
+    """``max(z, 0) - 2 z + 1/2 > 0`` for z = 2 age - 1 holds of the young alone; with ``2 z`` for the unit, of all."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v", "c"], ["y"], transB=1),
+    ]
+    model = chain_file(nodes, {"w": [[2, 0], [2, 0]], "b": [-1, 0], "v": [[1, -2]], "c": [2.5]})
+    asked = question(decides=ABOVE_ZERO)
+    for slopes in ("65536", "131072", "0 99999999"):
+        with pytest.raises(RejectedError, match="do not say so"):
+            tried(tmp_path, model, asked, f"= {slopes}")
+    assert tried(tmp_path, model, asked, "S 0 0", "= 131072", "= 0").follows
 
 
 def test_it_counts_what_is_left_of_a_line() -> None:

@@ -89,7 +89,9 @@ def _half_slope(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
     return ((1 << 15, 1 << 20), SOUND(low, high)[1]) if low < 0 < high else SOUND(low, high)
 
 
-def _parent_alone(self: tree.Checker, node: tree.Node, only: list[int] | None = None) -> bounds.Pass:
+def _parent_alone(
+    self: tree.Checker, node: tree.Node, only: list[int] | None = None, slopes: list[int] | None = None
+) -> bounds.Pass:
     first = next(number for number, admitted in enumerate(node.admitted) if admitted != 0)
     return BOUNDED(self, node, [first] if only is None else only)
 

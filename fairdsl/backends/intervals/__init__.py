@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.encoding import IntervalJob
     from fairdsl.backends.intervals.procedure import Intervals
+    from fairdsl.backends.intervals.splits import FAIR, HALVED, UNFAIR, Splits, Splitting, splitting_of
 
-__all__ = ["IntervalJob", "Intervals"]
+__all__ = ["FAIR", "HALVED", "UNFAIR", "IntervalJob", "Intervals", "Splits", "Splitting", "splitting_of"]
 
-_MODULES = {"IntervalJob": "encoding", "Intervals": "procedure"}
+_MODULES = {
+    "IntervalJob": "encoding",
+    "Intervals": "procedure",
+    **dict.fromkeys(("FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splitting_of"), "splits"),
+}
 
 
 def __getattr__(name: str) -> Any:

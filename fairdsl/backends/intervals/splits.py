@@ -1,0 +1,141 @@
+"""How a refinement halves a domain, and what it leaves open of each box, for whoever proves the same in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Observer, Refusal
+from fairdsl.backends.intervals.roles import roles_of
+from fairdsl.backends.intervals.task import AttributeKind
+from fairdsl.backends.intervals.warmup import KERNELS
+from fairdsl.backends.refining.clock import advance_until
+from fairdsl.clock import Deadline
+from fairdsl.ir.problem import Problem
+
+if TYPE_CHECKING:
+    from fairdsl.backends.intervals.refine import Refinement
+
+__all__ = ["FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splitting_of"]
+
+#: What is best said of a node: nothing, that so much of it is fair, that all of it is unfair, or what its halves are.
+OPEN, FAIR, UNFAIR, HALVED = range(4)
+#: A box of which less than this part is not known to be unfair counts as unfair.
+_REST = 1e-6
+#: Trials of what a leaf has to gain at least.
+_TRIALS = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Splits:
+    """A tree of boxes; the first is the domain. All masses are shares of it.
+
+    ``first`` is the first half of each node, behind which the second one stands; -1 where there is none. It is cut by
+    the attribute ``place`` of the domain, in the middle of its positions.
+    """
+
+    first: NDArray[np.int64]
+    place: NDArray[np.int64]
+    mass: NDArray[np.float64]
+    #: How much of each box may be unfair, and how much is surely unfair.
+    violating: NDArray[np.float64]
+    falsified: NDArray[np.float64]
+
+    def best(self, leaves: int) -> NDArray[np.int64]:
+        """What to say of each node, so that about so many leaves, at most, say most together.
+
+        At a price of a leaf what is best of a node is known from what is best of its halves (Breiman et al.,
+        Classification and Regression Trees, chapter 3); the price is halved until the leaves are as many.
+        """
+        unfair = self.falsified >= self.mass * (1 - _REST)
+        gains, levels = np.where(unfair, self.mass, self.mass - self.violating), self._levels()
+        low, high = 0.0, 1.0
+        found = self._at_price(gains, levels, low)
+        enough = _count(found, levels, self.first) <= leaves
+        if not enough:
+            found = self._at_price(gains, levels, high)
+        for _ in range(0 if enough else _TRIALS):
+            price = (low * high) ** 0.5 if low else high / 16
+            tried = self._at_price(gains, levels, price)
+            if _count(tried, levels, self.first) <= leaves:
+                high, found = price, tried
+            else:
+                low = price
+            if low and high < low * 1.01:
+                break
+        found[(found == FAIR) & unfair] = UNFAIR
+        return found
+
+    def _levels(self) -> list[NDArray[np.int64]]:
+        levels = [np.zeros(1, dtype=np.int64)]
+        while len(levels[-1]):
+            halved = self.first[levels[-1]]
+            halved = halved[halved >= 0]
+            levels.append(np.concatenate([halved, halved + 1]))
+        return levels
+
+    def _at_price(self, gains: NDArray[np.float64], levels: list[NDArray[np.int64]], price: float) -> NDArray[np.int64]:
+        worth = np.maximum(gains - price, 0.0)
+        found = np.where(worth > 0, FAIR, OPEN)
+        for level in reversed(levels):
+            halved = level[self.first[level] >= 0]
+            below = worth[self.first[halved]] + worth[self.first[halved] + 1]
+            better = below > worth[halved] * (1 + 1e-9)
+            worth[halved[better]], found[halved[better]] = below[better], HALVED
+        return found
+
+
+def _count(found: NDArray[np.int64], levels: list[NDArray[np.int64]], first: NDArray[np.int64]) -> int:
+    """How many leaves say something, of those that are reached."""
+    count, level = 0, levels[0]
+    while len(level):
+        count += int(((found[level] == FAIR) | (found[level] == UNFAIR)).sum())
+        below = first[level[found[level] == HALVED]]
+        level = np.concatenate([below, below + 1])
+    return count
+
+
+class Splitting:
+    """A refinement that goes on as long as it is told to."""
+
+    def __init__(self, refinement: Refinement, places: Sequence[int]) -> None:
+        self._refinement, self._places = refinement, np.array(places, dtype=np.int64)
+        #: How many positions the attributes have that boxes are cut by.
+        self.sizes = dict(zip(places, refinement.task.sizes.tolist(), strict=True))
+
+    def until(self, deadline: Deadline) -> Splits:
+        """How boxes are split then."""
+        advance_until(self._refinement, lambda: deadline.passed)
+        tree = self._refinement.state()
+        first = np.full(len(tree["parent"]), -1, dtype=np.int64)
+        first[tree["parent"][1::2]] = np.arange(1, len(first), 2)
+        return Splits(
+            first=first,
+            place=self._places[tree["axis"]],
+            mass=tree["mass"],
+            violating=tree["violating"],
+            falsified=tree["falsified"],
+        )
+
+
+def splitting_of(problem: Problem, deadline: Deadline, observer: Observer) -> Splitting | None:
+    """The refinement of a problem; None where its boxes are not the domain's, halved, or kernels are late.
+
+    So it is where conditions cut the domain, individuals are compared with others than those of their unit, or
+    positions of an attribute are not its values in their order.
+    """
+    if isinstance(roles_of(problem), Refusal) or not KERNELS.ready(observer, deadline):
+        return None
+    from fairdsl.backends.intervals.lowering import lower
+    from fairdsl.backends.intervals.refine import Refinement
+
+    lowered = lower(problem)
+    task, places = lowered.task, [axis.attribute for axis in lowered.axes if axis.attribute is not None]
+    whole = len(task.low) == 1 and not task.low.any() and bool((task.high[0] == task.sizes - 1).all())
+    if not whole or task.relaxed or len(places) < len(lowered.axes) or (task.kinds != AttributeKind.LATTICE).any():
+        return None
+    return Splitting(Refinement.start(task), places)

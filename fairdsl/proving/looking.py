@@ -1,0 +1,175 @@
+"""A look at many boxes of a network together: what the checker's pass over each comes to, in float64.
+
+What it says is not believed; it says which claims are worth a pass, and where a box is to be cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl_verify.bounds import BITS, Integers
+from fairdsl_verify.question import Box
+from fairdsl_verify.tree import Checker
+
+__all__ = ["Floats", "Looking"]
+
+Floats = NDArray[np.float64]
+
+#: How much it counts how far an attribute moves the bounds, against how far apart its slopes may lie.
+_MOVES = 1 / 16
+
+#: How steep a logistic curve is that is close to the normal distribution's.
+_STEEP = 1.702
+
+
+class Look(NamedTuple):
+    """What a look at boxes says: the score of each assignment from and to, [boxes, assignments], what moves it most.
+
+    ``crossed`` is about which part of a box the checker cannot say that the decision does not change in.
+    """
+
+    low: Floats
+    high: Floats
+    influence: Floats
+    crossed: Floats
+
+
+class Looking:
+    """A network in float64, each layer by a power of two so large that no number overflows."""
+
+    def __init__(self, checker: Checker, net: Integers) -> None:
+        self._places = [place for place in checker.shared if not net.idle[place]]
+        steps = [net.rows[place][0] for place in self._places]
+        #: Where attributes do not simply count, by which multiple of its row each adds at a position.
+        self._multiples = [
+            np.array(multiples, dtype=np.float64) if isinstance(multiples := net.multiples[place], list) else None
+            for place in self._places
+        ]
+        unit = _power(net.origin, *steps, *net.moves)
+        self._origin = _floats(net.origin, unit)
+        self._steps = np.array([_floats(step, unit) for step in steps]).reshape(len(steps), len(net.origin))
+        self._moves = np.array([_floats(move, unit) for move in net.moves])
+        self._layers: list[tuple[Floats, Floats]] = []
+        for rows, biases in zip(net.weights, net.biases, strict=True):
+            above = _power([value * unit for row in rows for value in row], biases)
+            weight = np.array([[value * unit / above for value in row] for row in rows])
+            self._layers.append((weight, _floats(biases, above)))
+            unit = above
+
+    def look(self, boxes: Sequence[Box]) -> Look:
+        """One pass over each of the boxes."""
+        low, high = self._ends(boxes)
+        up, down = np.maximum(self._steps, 0), np.minimum(self._steps, 0)
+        under = self._origin + low @ up + high @ down + self._moves.min(axis=0)
+        over = self._origin + high @ up + low @ down + self._moves.max(axis=0)
+        ranges, lines = [(under, over)], [_lines(under, over)]
+        for layer, (weight, bias) in enumerate(self._layers[:-1]):
+            found, moved, _ = self._least(
+                layer, np.vstack((weight, -weight)), np.hstack((bias, -bias)), lines, low, high
+            )
+            found += moved.min(axis=2)
+            least, most = _through(weight, *(np.maximum(ends, 0) for ends in ranges[-1]))
+            under, over = (
+                np.maximum(found[:, : len(bias)], least + bias),
+                np.minimum(-found[:, len(bias) :], most + bias),
+            )
+            ranges.append((under, over))
+            lines.append(_lines(under, over))
+        weight, bias = self._layers[-1]
+        rows, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
+        found, moved, slopes = self._least(len(self._layers) - 1, rows, biases, lines, low, high)
+        moved += found[:, :, None]
+        influence = (self._unsure(ranges) + _MOVES * np.abs(slopes).sum(axis=1)) * (high - low)
+        return Look(moved[:, 0], -moved[:, 1], influence, _crossed(moved.min(axis=2), slopes, low, high))
+
+    def _unsure(self, ranges: Sequence[tuple[Floats, Floats]]) -> Floats:
+        """How far apart the slopes of each attribute may lie on the boxes, by the signs of units that are open."""
+        (row, _) = self._layers[-1]
+        least = most = np.broadcast_to(row, (len(ranges[0][0]), row.shape[1]))
+        for (under, over), weight in zip(
+            reversed(ranges), (*(weight for weight, _ in self._layers[-2::-1]), self._steps.T), strict=True
+        ):
+            on, off = under >= 0, over <= 0
+            least = np.where(on, least, np.where(off, 0.0, np.minimum(least, 0)))
+            most = np.where(on, most, np.where(off, 0.0, np.maximum(most, 0)))
+            least, most = _through(weight.T, least, most)
+        return most - least
+
+    def place_of(self, number: int) -> int:
+        """Which attribute an influence is of."""
+        return self._places[number]
+
+    def _ends(self, boxes: Sequence[Box]) -> tuple[Floats, Floats]:
+        ends = np.array([[box[place] for place in self._places] for box in boxes], dtype=np.int64)
+        found = ends.reshape(len(boxes), len(self._places), 2).astype(np.float64)
+        for number, multiples in enumerate(self._multiples):
+            if multiples is not None:
+                found[:, number] = multiples[ends[:, number]]
+        found.sort(axis=2)
+        return found[:, :, 0], found[:, :, 1]
+
+    def _least(
+        self, layer: int, rows: Floats, biases: Floats, lines: Sequence[Sequence[Floats]], low: Floats, high: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Lower bounds of rows over a layer's units, without what differs; what that adds; slopes of attributes."""
+        weights, constant = np.broadcast_to(rows, (len(low), *rows.shape)), biases
+        while True:
+            under, over, intercept = (each[:, None, :] for each in lines[layer])
+            falling = np.minimum(weights, 0)
+            below = weights * under + falling * (over - under)
+            constant = constant + np.einsum("bru,bu->br", falling, intercept[:, 0])
+            if not layer:
+                break
+            layer -= 1
+            weight, bias = self._layers[layer]
+            constant, weights = constant + below @ bias, _product(below, weight)
+        slopes = _product(below, self._steps.T)
+        reached = np.where(slopes > 0, slopes * low[:, None, :], slopes * high[:, None, :])
+        return constant + below @ self._origin + reached.sum(axis=2), _product(below, self._moves.T), slopes
+
+
+def _product(rows: Floats, weight: Floats) -> Floats:
+    """The rows of each box times a matrix, all in one product."""
+    found: Floats = (rows.reshape(-1, rows.shape[2]) @ weight).reshape(*rows.shape[:2], weight.shape[1])
+    return found
+
+
+def _through(weight: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """From where to where rows are, by intervals of what they are over."""
+    up, down = np.maximum(weight, 0).T, np.minimum(weight, 0).T
+    return least @ up + most @ down, most @ up + least @ down
+
+
+def _power(*rows: Sequence[int]) -> int:
+    """A power of two that is no less than the numbers of each row together."""
+    return 1 << sum(max(map(abs, row), default=0) for row in rows).bit_length()
+
+
+def _floats(row: Sequence[int], unit: int) -> Floats:
+    return np.array([value / unit for value in row], dtype=np.float64)
+
+
+def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+    """Slopes of the lines below and above ``max(z, 0)``, and the upper one's intercept, as the checker has them."""
+    on, open_ = low >= 0, (low < 0) & (high > 0)
+    one = float(1 << BITS)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.where(open_, np.floor(one * high / (high - low)) / one, on)
+    under = np.where(on | (open_ & (high > -low)), 1.0, 0.0)
+    return under, slope, np.where(open_, np.maximum(-slope * low, (1 - slope) * high), 0.0)
+
+
+def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
+    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``)."""
+    reached = np.minimum(slopes * low[:, None], slopes * high[:, None])
+    both = slopes.sum(axis=1)
+    gap = (least - reached.sum(axis=2)).sum(axis=1) + np.minimum(both * low, both * high).sum(axis=1)
+    spread = np.abs(slopes[:, 0]) * (high - low)
+    mean, deviation = least[:, 0] + spread.sum(axis=1) / 2, np.sqrt((spread**2).sum(axis=1) / 12) + 1e-300
+    below, above = (1 / (1 + np.exp(np.clip(_STEEP * (mean - at) / deviation, -500, 500))) for at in (gap, 0.0))
+    crossed: Floats = np.clip(above - below, 0.0, 1.0)
+    return crossed

@@ -1,0 +1,73 @@
+"""Proofs that cut boxes as a refinement does: which of its leaves to claim, and what the checker makes of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from time import thread_time
+from typing import NamedTuple
+
+from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits
+from fairdsl.clock import Deadline
+from fairdsl.proving.grown import Grown, Waiting
+from fairdsl.proving.prover import line_of
+from fairdsl_verify.bounds import BITS
+from fairdsl_verify.question import YES
+from fairdsl_verify.tree import Checker, Node, Totals
+
+__all__ = ["CLAIMS", "Told", "planted", "told_by"]
+
+#: What can be claimed of a box that is counted: as it is, or with the best lines of several slopes, for each row.
+CLAIMS = "~", " ".join(["~", *(str((part << BITS) // 5) for part in range(5))])
+
+#: So many leaves are drawn at most, in such steps, and in any case so few.
+_DRAWS, _STRIDE, _FEW = 128, 49, 8
+
+
+class Told(NamedTuple):
+    """How many seconds of a core the checker takes for a leaf, and which part of everything it says is decided."""
+
+    seconds: float
+    share: float
+
+
+def told_by(checker: Checker, leaves: Sequence[Waiting], claim: str, end: Deadline) -> Told:
+    """What the checker makes of leaves with this claim, of those that claim to be counted or fair.
+
+    By leaves that are drawn at equal steps of mass, and in another order, as far as there is time.
+    """
+    root, spent, tried, draws, part = checker.root(), 0.0, 0, 0, 0.0
+    masses = [checker.mass(Node(one.box, (), None)) for one in leaves]
+    reached = list(accumulate(masses))
+    while reached and draws < _DRAWS and (draws < _FEW or not end.passed):
+        at = bisect_right(reached, reached[-1] * (2 * (draws * _STRIDE % _DRAWS) + 1) // (2 * _DRAWS))
+        draws += 1
+        if leaves[at].grown.claim[0] in "EU":
+            part += 1
+        elif leaves[at].grown.claim != "?":
+            totals, started = Totals(), thread_time()
+            node = Node(leaves[at].box, (YES,) * len(root.admitted), root.known)
+            checker.leaf(node, claim.split(" "), totals)
+            spent, tried, part = spent + thread_time() - started, tried + 1, part + totals.fair / masses[at]
+    if not draws:
+        return Told(1e-3, 0.0)
+    return Told(max(spent / max(1, tried), 1e-4), part / draws * reached[-1] / checker.mass(root))
+
+
+def planted(checker: Checker, splits: Splits, leaves: int) -> tuple[Grown, list[Waiting]]:
+    """The tree whose leaves, that many at most, say most; those claim to be counted, or to be unfair (`U`)."""
+    best, first, places = splits.best(leaves).tolist(), splits.first.tolist(), splits.place.tolist()
+    tree, found = Grown(), list[Waiting]()
+    waiting = [(0, checker.root().box, tree)]
+    while waiting:
+        node, box, grown = waiting.pop()
+        if best[node] == HALVED:
+            place = places[node]
+            grown.split, grown.below = line_of(place, sum(box[place]) // 2), (Grown(), Grown())
+            halves = zip(checker.cut(box, grown.split.split(" ")), grown.below, strict=True)
+            waiting += ((first[node] + at, half, below) for at, ((_, half), below) in enumerate(halves))
+        elif best[node] in (FAIR, UNFAIR):
+            grown.claim = "~" if best[node] == FAIR else "U"
+            found.append(Waiting(0.0, len(found), box, grown))
+    return tree, found

@@ -1,0 +1,122 @@
+"""Proofs whose boxes are cut as a refinement cuts them."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from fairdsl.backends.contract import Silent
+from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits
+from fairdsl.backends.intervals.warmup import KERNELS
+from fairdsl.clock import Deadline
+from fairdsl.proving import networks, planting, prove_spec
+from fairdsl_verify.command import check
+from tests.proving.proved_networks import network, path_of
+
+SPEC = """fair 1
+audit "planted"
+domain Person {
+  age : integer 0 .. 39
+  job : integer 0 .. 19
+  years : integer 0 .. 29
+  sex : category { f, m }
+  race : category { x, y }
+}
+protected sex, race
+model m : Person -> { no, yes }
+  from "m.onnx"
+  reads age, job, years, sex, race
+  yes when score > 0
+  favourable yes
+property share { compare a, b : Person differ in any sex, race measure fair_share }
+"""
+
+
+def drawn(rng: random.Random) -> Splits:
+    """A tree of random splits, of which less is open further down."""
+    first, mass, open_ = [-1], [1.0], [1.0]
+    for _ in range(rng.randint(0, 12)):
+        node = rng.choice([each for each, half in enumerate(first) if half < 0])
+        first[node] = len(first)
+        first += [-1, -1]
+        mass += [mass[node] / 2] * 2
+        open_ += [rng.choice((0.0, rng.random(), 1.0)) * mass[node] / 2 for _ in range(2)]
+    falsified = [part if rng.random() < 0.2 else 0.0 for part in mass]
+    zeros = np.zeros(len(first), dtype=np.int64)
+    masses = {"mass": np.array(mass), "violating": np.array(open_), "falsified": np.array(falsified)}
+    return Splits(first=np.array(first), place=zeros, **masses)
+
+
+def most_of(splits: Splits, node: int = 0) -> list[float]:
+    """How much can be said at most with no leaf, with one, and so on."""
+    unfair = splits.falsified[node] >= splits.mass[node]
+    alone = [0.0, splits.mass[node] - (0.0 if unfair else splits.violating[node])]
+    if splits.first[node] < 0:
+        return alone
+    one, other = (most_of(splits, splits.first[node] + half) for half in (0, 1))
+    found = alone + [0.0] * (len(one) + len(other))
+    for (here, a), (there, b) in product(enumerate(one), enumerate(other)):
+        found[here + there] = max(found[here + there], a + b)
+    return [max(found[: count + 1]) for count in range(len(found))]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_other_leaves_say_more(seed: int) -> None:
+    """Of as many; and there are as many as were asked for where that is worth the same for each."""
+    rng = random.Random(seed)
+    splits = drawn(rng)
+    most, counts = most_of(splits), []
+    for leaves in range(6):
+        best, waiting, said, count = splits.best(leaves), [0], 0.0, 0
+        while waiting:
+            node = waiting.pop()
+            if best[node] == HALVED:
+                waiting += [splits.first[node], splits.first[node] + 1]
+            elif best[node] in (FAIR, UNFAIR):
+                unfair = splits.falsified[node] >= splits.mass[node]
+                assert (best[node] == UNFAIR) == unfair
+                said, count = said + splits.mass[node] - (0 if unfair else splits.violating[node]), count + 1
+        assert count <= leaves
+        assert said == pytest.approx(most[count])
+        counts.append(count)
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+
+
+def truth_of(model: Path) -> Fraction:
+    """Which part of the units is decided alike; numbers with two binary places are exact."""
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(model).graph.initializer}
+    units = np.array(list(product(range(40), range(20), range(30))), dtype=np.float64)
+    sides = []
+    for both in product((0, 1), repeat=2):
+        values = np.hstack([units, np.broadcast_to(both, (len(units), 2))])
+        for layer in range(3):
+            values = np.maximum(values, 0) if layer else values
+            values = values @ held[f"w{layer}"].T.astype(np.float64) + held[f"b{layer}"].astype(np.float64)
+        sides.append(values[:, 0] > 0)
+    return Fraction(int(np.equal(sides, sides[0]).all(axis=0).sum()), len(units))
+
+
+@pytest.mark.parametrize("claim", planting.CLAIMS)
+def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(networks, "_CLEARLY", {claim: -2})
+    monkeypatch.setattr(networks, "_WAITING", 0.5)
+    KERNELS.ready(Silent(), Deadline.within(60))
+    (tmp_path / "p.fair").write_text(SPEC)
+    network(tmp_path / "m.onnx", 1)
+    (proved,) = prove_spec(
+        str(tmp_path / "p.fair"), str(tmp_path), models={}, data={}, seconds=2, observer=Silent(), properties=()
+    )
+    checked, truth = check(path_of(proved), tmp_path / "m.onnx"), truth_of(tmp_path / "m.onnx")
+    assert checked.follows
+    assert truth / 2 < checked.totals.certified <= truth
+    assert checked.totals.falsified <= 1 - truth
+    assert f"\n{claim}\n" in gzip.decompress(path_of(proved).read_bytes()).decode()
