@@ -112,8 +112,8 @@ def decided_by(path: Path) -> Callable[[Sequence[int]], bool]:
     return decide
 
 
-def tried(folder: Path, seed: int) -> tuple[int, int]:
-    """How many of the demands hold, and how many are proved; none may be proved that does not hold."""
+def written(folder: Path, seed: int, also: str = "") -> tuple[str, Callable[[Sequence[int]], bool]]:
+    """A spec about a small network (or, of odd seeds, a small forest): who is asked about, and what it decides."""
     folder.mkdir()
     rng = random.Random(seed)
     among = rng.choice(list(CONDITIONS))
@@ -123,7 +123,14 @@ def tried(folder: Path, seed: int) -> tuple[int, int]:
     else:
         network(folder / "m.onnx", seed)
         when, reads, decide = "score > 0", "age, job, age, sex, job", decided_by(folder / "m.onnx")
-    (folder / "p.fair").write_text(SPEC.format(reads=reads, when=when, among=among))
+    spec = SPEC.format(reads=reads, when=when, among=among)
+    (folder / "p.fair").write_text(spec.replace("require same decision", f"require same decision{also}"))
+    return among, decide
+
+
+def tried(folder: Path, seed: int) -> tuple[int, int]:
+    """How many of the demands hold, and how many are proved; none may be proved that does not hold."""
+    among, decide = written(folder, seed)
     given = {"models": {}, "data": {}, "seconds": 30, "observer": Silent()}
     true = proved = 0
     for each in prove_spec(str(folder / "p.fair"), str(folder), **given):  # type: ignore[arg-type]
@@ -141,19 +148,8 @@ def tried(folder: Path, seed: int) -> tuple[int, int]:
 
 
 def shares_of(folder: Path, seed: int, seconds: float = 30) -> Iterator[tuple[Proved, tuple[Fraction, Fraction]]]:
-    """Shares of a small network (or, of odd seeds, a small forest), each with what it is by brute force."""
-    folder.mkdir()
-    rng = random.Random(seed)
-    among = rng.choice(list(CONDITIONS))
-    if seed % 2:
-        when, decide = forest_file(rng, folder / "m.onnx")
-        reads = "age, sex, job"
-    else:
-        network(folder / "m.onnx", seed)
-        when, reads, decide = "score > 0", "age, job, age, sex, job", decided_by(folder / "m.onnx")
-    spec = SPEC.format(reads=reads, when=when, among=among)
-    spec = spec.replace("require same decision", "require same decision measure fair_share")
-    (folder / "p.fair").write_text(spec)
+    """Shares of a small network or forest, each with what it is by brute force."""
+    among, decide = written(folder, seed, " measure fair_share")
     given = {"models": {}, "data": {}, "seconds": seconds, "observer": Silent(), "properties": ("near", "jobs", "both")}
     for each in prove_spec(str(folder / "p.fair"), str(folder), **given):  # type: ignore[arg-type]
         if each.demand != "require same decision":

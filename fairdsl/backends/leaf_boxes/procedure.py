@@ -95,6 +95,8 @@ class LeafBoxes:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are counted stay so."""
+        from fairdsl.backends.leaf_boxes.witnesses import look_for
+
         if isinstance(problem.question, WorstPair):
             from fairdsl.backends.leaf_boxes.worst import answering_worst
 
@@ -110,16 +112,14 @@ class LeafBoxes:
             return Vacuous(evidence=Evidence(backend=self.name, method="nobody is asked about"))
         if not _goes_through_leaves(problem):
             budget = yield from _kernels().awaited(problem, self.name, budget, observer)
-        from fairdsl.backends.leaf_boxes.witnesses import look_for
-
         descent, lowered = self._begun(problem, pair, budget)
         holds = problem.quantity is Quantity.HOLDS
         while True:
             shown = _run(lowered, descent, budget, observer, until_shown=holds)
             if not holds:  # looking for pairs and drawing units may take longer than there is time
                 facts.so_far = _shares(lowered, descent, shown, self._evidence(problem, pair, descent))
-            if descent.counts.unfair_boxes and not shown.witnesses:
-                shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
+                if descent.counts.unfair_boxes:
+                    shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
             facts.witnesses.extend(found for found in shown.witnesses if found not in facts.witnesses)
             facts.gaps.extend(found for found in shown.gaps if found not in facts.gaps)
             evidence = self._evidence(problem, pair, descent)
@@ -189,7 +189,10 @@ def _goes_through_leaves(problem: Problem) -> bool:
 def _run(
     lowered: Lowered, descent: Descent | Refinement | Pairings, budget: Budget, observer: Observer, *, until_shown: bool
 ) -> Shown:
-    """Go on until everything is settled, the time is up, or (``until_shown``) a pair breaks the demand."""
+    """Go on until everything is settled, the time is up, or (``until_shown``) a pair breaks the demand.
+
+    Without ``until_shown`` no pairs are looked for.
+    """
     from fairdsl.backends.leaf_boxes.witnesses import Shown, look_for
 
     shown, looked_at, going = Shown(), 0, _going(descent, budget, observer, looks=until_shown)
@@ -202,6 +205,8 @@ def _run(
             shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
             if shown.witnesses:
                 return shown
+    if until_shown and descent.counts.unfair_boxes > looked_at:
+        shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
     return shown
 
 
