@@ -3,7 +3,8 @@
 Every engine counts, compares and bounds the numbers that stand for values. So missing is one more of these, of a code
 that no value has: a category's next code, the whole number above the last one, or, with a gap between them that the
 domain excludes, a number so far above that nobody who has a value is within a distance of it. No engine knows of it,
-and none can forget it. What knows of it are conditions, here, and how a model reads its inputs (``models/absent.py``).
+and none can forget it. What knows of it are conditions, here, and how a model reads its inputs
+(``models/binding/absent.py``).
 
 A comparison with a missing value is false, and so is its negation. That is the logic of three values, of which a
 condition holds where it is *true*: it is pushed down to the comparisons, each of which also asks for the values.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.declaration import Label
 from fairdsl.models.basis import Affine, Basis, add, dense, scale, take
-from fairdsl.models.class_list import Classes
+from fairdsl.models.classes.known import Classes
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 
 __all__ = ["classes_of", "rising_class"]

@@ -8,7 +8,7 @@ Nothing says what the numbers of a black box are, so they are taken as what the 
 * ``decide by highest score``: a column for each outcome, the first of the highest;
 * no clause: the outcome itself, by its name, or of a function by its position in the declaration, from 0.
 
-Which label or column means which outcome is said by :mod:`fairdsl.models.classes`.
+Which label or column means which outcome is said by :mod:`fairdsl.models.classes.labels`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
 from fairdsl.ir.opaque import Answers
 from fairdsl.models import errors
-from fairdsl.models.class_list import Classes
-from fairdsl.models.classes import check_high, column_of, labels_of, places_of, single_probability
+from fairdsl.models.classes.known import Classes
+from fairdsl.models.classes.labels import check_high, column_of, labels_of, places_of, single_probability
 from fairdsl.models.readout import NoLabelError, Reading, decisions_of, numbers_of
 from fairdsl.source import Span
 

@@ -31,19 +31,19 @@ from fairdsl.ir.model import Deployed, Feed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.models import errors
 from fairdsl.models.basis import Basis
-from fairdsl.models.bind import bind, feeds_of, feeds_width
-from fairdsl.models.binding import binding_of
-from fairdsl.models.black_box import check_steady, some_of
-from fairdsl.models.black_box_classes import known_classes, label_outputs
-from fairdsl.models.black_box_reading import Kind, Told, kind_of, reading_of, rule_of, score_count
-from fairdsl.models.class_advice import by_class, by_number
-from fairdsl.models.class_list import Classes
-from fairdsl.models.classes import high_outcome, ordered, places_of
+from fairdsl.models.binding.columns import bind, feeds_of, feeds_width
+from fairdsl.models.binding.words import binding_of
+from fairdsl.models.black_boxes.asked import check_steady, some_of
+from fairdsl.models.black_boxes.classes import known_classes, label_outputs
+from fairdsl.models.black_boxes.reading import Kind, Told, kind_of, reading_of, rule_of, score_count
+from fairdsl.models.classes.advice import by_class, by_number
+from fairdsl.models.classes.known import Classes
+from fairdsl.models.classes.labels import high_outcome, ordered, places_of
 from fairdsl.models.graph import GraphInput, ImportedGraph
 from fairdsl.models.onnx_import.signature import Signature, read_signature
 from fairdsl.models.onnx_import.walk import shape_of_one
-from fairdsl.models.pinned import check_pinned
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
+from fairdsl.models.which_file import check_pinned
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 

@@ -21,9 +21,9 @@ from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models import errors
-from fairdsl.models.black_box_pace import Pace
-from fairdsl.models.black_box_reading import Asked, answers_of, in_words
-from fairdsl.models.runtime import THREADS, Runtime
+from fairdsl.models.black_boxes.pace import Pace
+from fairdsl.models.black_boxes.reading import Asked, answers_of, in_words
+from fairdsl.models.running.runtime import THREADS, Runtime
 from fairdsl.numerics.evaluate import Points, Settled, decisions_by, margins_by
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.declaration import Label
-from fairdsl.models.black_box_reading import Kind, kind_of
-from fairdsl.models.class_list import Classes
+from fairdsl.models.black_boxes.reading import Kind, kind_of
+from fairdsl.models.classes.known import Classes
 from fairdsl.models.onnx_import.signature import Signature
 
 __all__ = ["known_classes", "label_outputs"]

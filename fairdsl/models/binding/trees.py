@@ -1,9 +1,9 @@
 """Trees of a file, bound to the domain: what their nodes compare of attributes, without what nobody can reach.
 
-A test ``feature <= t`` has the feature's form put in (:func:`fairdsl.models.indicate.tested`). Where a feature is an
-attribute as it stands this is done for all of its tests at once. Then what a tree's path, or the domain alone, leaves
-impossible is dropped. The distinct borders of a column cut its values into cells, numbered from below; a node is
-reached with a range of cells of its column, so whether its test is settled there is a comparison of integers.
+A test ``feature <= t`` has the feature's form put in (:func:`fairdsl.models.binding.indicators.tested`). Where a
+feature is an attribute as it stands this is done for all of its tests at once. Then what a tree's path, or the domain
+alone, leaves impossible is dropped. The distinct borders of a column cut its values into cells, numbered from below; a
+node is reached with a range of cells of its column, so whether its test is settled there is a comparison of integers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fairdsl.ir.expr import FALSE, TRUE, Predicate, Relation
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models.basis import TREE_RELATIONS, Comparison, Trees
-from fairdsl.models.indicate import form_of, tested
+from fairdsl.models.binding.indicators import form_of, tested
 from fairdsl.numerics.listed_leaves import compared
 
 __all__ = ["BoundTrees", "bind_trees"]

@@ -15,8 +15,8 @@ from fairdsl.ir.ensemble import Ensemble, joined
 from fairdsl.ir.expr import Predicate
 from fairdsl.ir.feature import Form, IndicatorInput
 from fairdsl.models.basis import Block
-from fairdsl.models.bind_trees import BoundTrees, bind_trees
-from fairdsl.models.indicate import bind_indicators
+from fairdsl.models.binding.indicators import bind_indicators
+from fairdsl.models.binding.trees import BoundTrees, bind_trees
 
 __all__ = ["Bound", "bind_early", "early_forms"]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fairdsl.ir.declaration import Label, WhenProbability, WhenScore
 from fairdsl.ir.domain import show_number
-from fairdsl.models.class_list import Classes, shown, writable, written
+from fairdsl.models.classes.known import Classes, shown, writable, written
 
 __all__ = ["as_many", "by_class", "by_name", "by_number", "by_probability", "by_threshold"]
 

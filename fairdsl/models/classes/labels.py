@@ -27,8 +27,8 @@ from fairdsl.ir.declaration import (
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
 from fairdsl.models import errors
-from fairdsl.models.class_advice import as_many, by_class, by_name, by_probability, by_threshold
-from fairdsl.models.class_list import Classes, listing, shown
+from fairdsl.models.classes.advice import as_many, by_class, by_name, by_probability, by_threshold
+from fairdsl.models.classes.known import Classes, listing, shown
 from fairdsl.source import Span
 
 __all__ = ["check_high", "column_of", "high_outcome", "labels_of", "ordered", "places_of", "single_probability"]

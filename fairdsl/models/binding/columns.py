@@ -15,11 +15,11 @@ from fairdsl.ir.domain import Boolean, Category, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Feed
 from fairdsl.models import errors
-from fairdsl.models.absent import codes_of_missing
 from fairdsl.models.basis import Whole
-from fairdsl.models.early import early_forms
+from fairdsl.models.binding.absent import codes_of_missing
+from fairdsl.models.binding.early import early_forms
+from fairdsl.models.binding.indicators import form_of, values_of
 from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
-from fairdsl.models.indicate import form_of, values_of
 from fairdsl.models.marks import Ends
 from fairdsl.source import Span
 

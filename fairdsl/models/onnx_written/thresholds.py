@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.declaration import Label
 from fairdsl.models.onnx_import.file import whole_model
-from fairdsl.models.onnx_nodes import Nodes, NotWrappedError, operator_set
+from fairdsl.models.onnx_written.nodes import Nodes, NotWrappedError, operator_set
 
 __all__ = ["GroupKey", "Scored", "scored_file", "thresholds_file"]
 

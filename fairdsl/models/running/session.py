@@ -57,7 +57,7 @@ class Session(Protocol):
 
 def session_here(model: bytes, threads: int) -> Session:
     """A session in this process; raises what onnxruntime raises."""
-    from fairdsl.models.session_process import opened
+    from fairdsl.models.running.session_process import opened
 
     session: Session = opened(model, threads)
     return session

@@ -22,7 +22,7 @@ from fairdsl.ir.model import Deployed, Feed
 from fairdsl.models import errors
 from fairdsl.models.features import feature_matrix, feature_values, is_plain, rounded
 from fairdsl.models.readout import decisions_of, numbers_of
-from fairdsl.models.session import Session, session_beside, session_here
+from fairdsl.models.running.session import Session, session_beside, session_here
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 

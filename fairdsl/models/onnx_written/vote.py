@@ -21,7 +21,7 @@ from fairdsl.ir.ensemble import attributes_of_form
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Deployed, Readout
 from fairdsl.models.onnx_import.file import whole_model
-from fairdsl.models.onnx_nodes import Nodes, NotWrappedError, operator_set
+from fairdsl.models.onnx_written.nodes import Nodes, NotWrappedError, operator_set
 from fairdsl.options.commands import Vote
 
 __all__ = ["Wrapped", "chosen_by", "protected_columns", "voting_file"]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.model import ByThreshold, Deployed, Model, Readout
 from fairdsl.models.features import features_open
 from fairdsl.models.readout import decisions_of
-from fairdsl.models.runtime import THREADS, Runtime
+from fairdsl.models.running.runtime import THREADS, Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 

@@ -12,7 +12,7 @@ from fairdsl.ir.expr import Member
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.outcome_reading import outcome_readings
-from fairdsl.models.bind import bound_by, extent
+from fairdsl.models.binding.columns import bound_by, extent
 from fairdsl.models.graph import ImportedGraph
 
 __all__ = ["binding_of"]

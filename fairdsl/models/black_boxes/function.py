@@ -8,7 +8,7 @@ A function is called with one argument, about n individuals at once:
   missing is of texts, or of float64, and NaN or the empty text says so.
 
 Its answer is a sequence [n], or an array [n, columns]; the decision clause says what it is
-(:mod:`fairdsl.models.black_box_reading`).
+(:mod:`fairdsl.models.black_boxes.reading`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models import errors
-from fairdsl.models.absent import codes_of_missing
-from fairdsl.models.black_box import check_steady
-from fairdsl.models.black_box_pace import Pace
-from fairdsl.models.black_box_reading import Asked, Kind, answers_of, kind_of, reading_of, rule_of, score_count
-from fairdsl.models.class_list import Classes
+from fairdsl.models.binding.absent import codes_of_missing
+from fairdsl.models.black_boxes.asked import check_steady
+from fairdsl.models.black_boxes.pace import Pace
+from fairdsl.models.black_boxes.reading import Asked, Kind, answers_of, kind_of, reading_of, rule_of, score_count
+from fairdsl.models.classes.known import Classes
 from fairdsl.models.features import feature_matrix
 
 __all__ = ["callable_model"]

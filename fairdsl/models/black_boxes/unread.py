@@ -35,11 +35,11 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.models import errors
-from fairdsl.models.black_box import some_of
-from fairdsl.models.black_box_classes import known_classes, label_outputs
-from fairdsl.models.black_box_reading import kind_of, reading_of
-from fairdsl.models.class_list import Classes
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.black_boxes.asked import some_of
+from fairdsl.models.black_boxes.classes import known_classes, label_outputs
+from fairdsl.models.black_boxes.reading import kind_of, reading_of
+from fairdsl.models.classes.known import Classes
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import points_of
 
 __all__ = ["asked_instead"]
@@ -88,7 +88,7 @@ def _same_meaning(
     declaration: ModelDeclaration, source: FileSource, domain: Domain, override_path: str | None
 ) -> Model | None:
     """The black box, None where its decisions could mean something else than those of the file if it were read."""
-    from fairdsl.models.black_box_file import black_box_file
+    from fairdsl.models.black_boxes.file import black_box_file
     from fairdsl.models.onnx_import.signature import curved_outputs, read_signature
 
     model = black_box_file(declaration, source, domain, override_path)
