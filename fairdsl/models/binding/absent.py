@@ -49,7 +49,7 @@ _MET_BELOW = (Relation.LE, Relation.LT)
 def codes_of_missing(forms: Sequence[Form], domain: Domain) -> tuple[Fraction | None, ...]:
     """For each feature the number that says that it is missing; None where it never is.
 
-    What somebody lacks is read as it stands or not at all (``semantics/features.py``).
+    What somebody lacks is read as it stands or not at all (``semantics/models/features.py``).
     """
     found: list[Fraction | None] = []
     for form in forms:
