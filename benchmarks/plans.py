@@ -22,7 +22,7 @@ from trees import ENDS
 from trees import saved as forest
 
 import fairdsl
-from fairdsl.models.onnx_export import relu_chain
+from fairdsl.models.onnx_written.chain import relu_chain
 from fairdsl.verdict import Judgement
 
 #: So much more is still the same.

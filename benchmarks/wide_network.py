@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 import fairdsl
-import fairdsl.models.runtime
+import fairdsl.models.running.runtime
 import fairdsl.pipeline
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation

@@ -56,7 +56,7 @@ def error_page(code: str) -> Path:
 
 def style_sheet() -> str:
     """The styles of a report's page."""
-    return text_of(_PACKAGE / "report" / "page.css")
+    return text_of(_PACKAGE / "report" / "html" / "page.css")
 
 
 def text_of(file: Path) -> str:

@@ -131,8 +131,7 @@ def _add_model(found: Given, name: str, model: Any) -> None:
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.models.exporting import NotExportedError
     from fairdsl.models.from_estimators import is_estimator, onnx_of
-    from fairdsl.models.from_frameworks import writer_of
-    from fairdsl.models.from_sessions import content_of_session, is_session
+    from fairdsl.models.from_frameworks import content_of_session, is_session, writer_of
 
     if isinstance(model, str | PathLike):
         found.models[name] = fspath(model)

@@ -143,6 +143,6 @@ class Sensitivity(Document):
     def _repr_html_(self) -> str:
         """What notebooks show: the same as a terminal."""
         from fairdsl.audit_sensitivity.words import lines as words
-        from fairdsl.report.markup import lines
+        from fairdsl.report.html.markup import lines
 
         return lines("\n".join(words(self)) + "\n")

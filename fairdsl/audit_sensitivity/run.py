@@ -30,7 +30,7 @@ from fairdsl.plan.choices import check_properties
 from fairdsl.plan.errors import unknown_choice
 from fairdsl.report.model import Report
 from fairdsl.semantics import CheckedSpec, front_end
-from fairdsl.semantics.wording import predicate_text
+from fairdsl.semantics.wording.pairs import predicate_text
 from fairdsl.verdict import Judgement
 
 __all__ = ["Plan", "sensitivity_spec"]

@@ -20,7 +20,7 @@ from fairdsl.ir.expr import Predicate, Variable, Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
 from fairdsl.numerics.chances import as_scores, chances_between, logistic
 from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, step_of, sums, truth, truths

@@ -395,6 +395,6 @@ class Comparison(Document):
         """What notebooks show: the same as a terminal."""
         from fairdsl.comparing.text import render
         from fairdsl.diagnostics.style import Style
-        from fairdsl.report.markup import lines
+        from fairdsl.report.html.markup import lines
 
         return lines(render(self, Style()))

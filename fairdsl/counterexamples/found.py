@@ -152,6 +152,6 @@ class Found(Document):
     def _repr_html_(self) -> str:
         """What notebooks show: the same as a terminal."""
         from fairdsl.counterexamples.words import words
-        from fairdsl.report.markup import lines
+        from fairdsl.report.html.markup import lines
 
         return lines("\n".join(words(self, _WIDTH)) + "\n")

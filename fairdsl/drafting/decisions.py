@@ -11,7 +11,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.drafting.label import Label, good_of
 from fairdsl.drafting.words import in_comment, names_for
 from fairdsl.ir.declaration import Label as Class
-from fairdsl.models.class_list import writable, written
+from fairdsl.models.classes.known import writable, written
 from fairdsl.models.onnx_import.signature import read_signature
 
 __all__ = ["Decision", "decisions"]

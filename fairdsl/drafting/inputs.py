@@ -8,7 +8,7 @@ from dataclasses import replace
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.drafting.columns import Column
 from fairdsl.models.errors import input_not_bound
-from fairdsl.models.session import Item, session_beside
+from fairdsl.models.running.session import Item, session_beside
 from fairdsl.source.reading import content_of
 
 __all__ = ["check_named", "inputs_of", "of_its_label", "width_of"]

@@ -27,8 +27,7 @@ from fairdsl.ir.population import Population
 from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import GroupMetric, Individually, Pair, PairUnder, Quantity, Question, ScoreGap, WorstPair
 from fairdsl.models.load import load_model
-from fairdsl.models.provenance import pruned_from
-from fairdsl.models.replacement import check_replacement
+from fairdsl.models.which_file import check_replacement, pruned_from
 from fairdsl.semantics.checked import CheckedProperty, CheckedSpec, Demand
 from fairdsl.source import Span
 

@@ -13,7 +13,7 @@ from fairdsl.semantics.checked import CheckedSpec
 
 __all__ = ["Function", "with_functions"]
 
-#: What it is called with and what it answers: see :mod:`fairdsl.models.black_box_call`.
+#: What it is called with and what it answers: see :mod:`fairdsl.models.black_boxes.function`.
 Function = Callable[[Any], Any]
 
 

@@ -11,7 +11,7 @@ from fairdsl.ir.declaration import ByRules, FileSource, ModelDeclaration
 from fairdsl.models.rules_file import DocumentRule, holds_rules, read_rules
 from fairdsl.semantics.checked import CheckedModel
 from fairdsl.semantics.errors import rules_beside
-from fairdsl.semantics.rules import RuleScope, WrittenRule, resolve_rules
+from fairdsl.semantics.models.rules import RuleScope, WrittenRule, resolve_rules
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from fairdsl.ir.rate import Each
 from fairdsl.prelude import FACTS, TERMS, known_metrics
 from fairdsl.prelude.presets import preset_names
+from fairdsl.semantics.conditions.outputs import FUNCTIONS
 from fairdsl.semantics.distributions import FAMILIES
-from fairdsl.semantics.outputs import FUNCTIONS
 from fairdsl.semantics.settings import SCORES, SETTINGS
 from fairdsl.syntax import tree
 

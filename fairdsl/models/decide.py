@@ -29,9 +29,9 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
 from fairdsl.models import errors
 from fairdsl.models.basis import Affine, add, scale, take
-from fairdsl.models.class_list import Classes
-from fairdsl.models.classes import check_high, column_of, places_of, single_probability
-from fairdsl.models.column_classes import classes_of, rising_class
+from fairdsl.models.classes.columns import classes_of, rising_class
+from fairdsl.models.classes.known import Classes
+from fairdsl.models.classes.labels import check_high, column_of, places_of, single_probability
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.logit import logit
 from fairdsl.models.no_output import no_output, no_rule

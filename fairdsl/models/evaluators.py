@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
-from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 from fairdsl.numerics.evaluate import BatchEvaluator
 
 __all__ = ["evaluator_of"]

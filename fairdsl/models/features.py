@@ -16,7 +16,7 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.model import Deployed, Layer
 from fairdsl.models import exact
-from fairdsl.models.early import Bound
+from fairdsl.models.binding.early import Bound
 from fairdsl.numerics.predicates import holds_for, mask
 
 __all__ = ["feature_matrix", "feature_values", "features_open", "fold", "is_plain", "rounded"]

@@ -1,4 +1,4 @@
-"""Boosters and modules, as the frameworks' own objects, as the bytes of a file that is read.
+"""Boosters, modules and sessions, as the frameworks' own objects, as the bytes of a file that is read.
 
 What an object is, is seen by its methods, so that no framework is imported to find out: whoever gives a booster has
 its library loaded. A booster is asked for the file that it would save, which is read exactly; a module of PyTorch is
@@ -18,7 +18,7 @@ from typing import Any
 from fairdsl.models.exporting.refused import NotExportedError
 from fairdsl.source.reading import content_of
 
-__all__ = ["writer_of"]
+__all__ = ["content_of_session", "is_session", "writer_of"]
 
 
 def writer_of(given: Any) -> Callable[[], bytes] | None:
@@ -104,3 +104,21 @@ def _torch(module: Any) -> bytes:
     finally:
         module.train(trained)
     return content
+
+
+def is_session(given: object) -> bool:
+    """Whether it is a session of onnxruntime."""
+    return all(callable(getattr(given, name, None)) for name in ("get_inputs", "get_outputs", "run"))
+
+
+def content_of_session(session: Any) -> bytes:
+    """The bytes of its file; raises NotExportedError where it does not say which that was."""
+    content, path = (getattr(session, name, None) for name in ("_model_bytes", "_model_path"))
+    if isinstance(content, bytes):
+        return content
+    if not isinstance(path, str):
+        raise NotExportedError("this session does not say which file it runs", "give the path of the file")
+    try:
+        return content_of(path)
+    except OSError as problem:
+        raise NotExportedError(f"`{path}`: {problem.strerror}", "give the path of the file") from problem

@@ -16,23 +16,23 @@ from fairdsl.ir.ensemble import listed_of
 from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.models import errors
-from fairdsl.models.absent import check_read, given_forms, may_lack
-from fairdsl.models.bind import bind, check_whole, ends_of, feeds_of, feeds_width, few_values, texts_of
-from fairdsl.models.binding import binding_of
+from fairdsl.models.binding.absent import check_read, given_forms, may_lack
+from fairdsl.models.binding.columns import bind, check_whole, ends_of, feeds_of, feeds_width, few_values, texts_of
+from fairdsl.models.binding.early import bind_early
+from fairdsl.models.binding.indicators import EntangledError, one_hot_groups
+from fairdsl.models.binding.words import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
-from fairdsl.models.classes import ordered
+from fairdsl.models.classes.labels import ordered
 from fairdsl.models.decide import Decided, decide
-from fairdsl.models.early import bind_early
 from fairdsl.models.features import fold
 from fairdsl.models.graph import GraphInputs, ImportedGraph, Texts
-from fairdsl.models.indicate import EntangledError, one_hot_groups
 from fairdsl.models.kernels import MixedError, kernel_machine, terms_of
 from fairdsl.models.linear_json import affine_graph, read_linear
 from fairdsl.models.marks import Ends
-from fairdsl.models.pinned import check_pinned
 from fairdsl.models.probabilities import logits_of
 from fairdsl.models.rules import rules_model
 from fairdsl.models.schedule import first_blocks, lay_out
+from fairdsl.models.which_file import check_pinned
 from fairdsl.source import Span
 
 __all__ = ["load_model"]
@@ -72,7 +72,7 @@ def load_model(
     if isinstance(source, CallableSource):
         return _function(declaration, source, domain, function)
     if isinstance(source, FileSource) and source.format == "black_box":
-        from fairdsl.models.black_box_file import black_box_file
+        from fairdsl.models.black_boxes.file import black_box_file
 
         return black_box_file(declaration, source, domain, override_path)
     if isinstance(source, InlineScore):
@@ -85,7 +85,9 @@ def load_model(
         try:
             graph = _open(declaration, domain, source, override_path)
         except DiagnosticError as problem:
-            from fairdsl.models.unread import asked_instead  # most files are read, and some models stand in the spec
+            from fairdsl.models.black_boxes.unread import (
+                asked_instead,  # most files are read, and some models stand in the spec
+            )
 
             return asked_instead(declaration, domain, override_path, problem, reporter)
         forms, decided = _bound_and_decided(declaration, domain, graph, source.span, warnings)
@@ -96,7 +98,7 @@ def load_model(
     except OverflowError as problem:
         raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
     except DiagnosticError as problem:  # some units cannot be laid out together
-        from fairdsl.models.unread import asked_instead
+        from fairdsl.models.black_boxes.unread import asked_instead
 
         return asked_instead(declaration, domain, override_path, problem, reporter)
     except _FAILURES as problem:
@@ -129,7 +131,7 @@ def _confirm(model: Model, graph: ImportedGraph, domain: Domain, span: Span) -> 
 def _function(
     declaration: ModelDeclaration, source: CallableSource, domain: Domain, function: Callable[[Any], Any] | None
 ) -> Model:
-    from fairdsl.models.black_box_call import callable_model
+    from fairdsl.models.black_boxes.function import callable_model
 
     if function is None:
         raise DiagnosticError(errors.function_needed(declaration.name, source.span))

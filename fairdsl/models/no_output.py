@@ -7,10 +7,10 @@ from fractions import Fraction
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.declaration import ModelDeclaration, WhenClass, WhenProbability, WhenScore
 from fairdsl.models import errors
-from fairdsl.models.class_advice import by_class, by_number, by_probability
-from fairdsl.models.class_list import listing
-from fairdsl.models.classes import high_outcome
-from fairdsl.models.column_classes import classes_of
+from fairdsl.models.classes.advice import by_class, by_number, by_probability
+from fairdsl.models.classes.columns import classes_of
+from fairdsl.models.classes.known import listing
+from fairdsl.models.classes.labels import high_outcome
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.source import Span
 

@@ -82,7 +82,7 @@ class Network:
         Dimensions that the file leaves open are 1.
         """
         from fairdsl.models.onnx_import.file import whole_content
-        from fairdsl.models.session import session_here
+        from fairdsl.models.running.session import session_here
 
         content = whole_content(self.path, self.graph.sha256)
         if content is None:

@@ -52,7 +52,7 @@ class Reading(Protocol):
 
 
 def numbers_of(reading: Reading, output: NDArray[Any]) -> NDArray[np.float64]:
-    """The numbers that decide, of an output [n, columns]; see :meth:`fairdsl.models.runtime.Runtime.scores`."""
+    """The numbers that decide, of an output [n, columns]; see :meth:`fairdsl.models.running.runtime.Runtime.scores`."""
     match reading.readout:
         case Readout.LABEL:
             return decisions_of(reading, output).astype(np.float64)[:, None]

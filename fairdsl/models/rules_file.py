@@ -27,7 +27,7 @@ from fairdsl.codec.text import plain_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.declaration import FileSource
 from fairdsl.models import errors
-from fairdsl.models.pinned import check_pinned
+from fairdsl.models.which_file import check_pinned
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of

@@ -19,8 +19,8 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Layer, Model
 from fairdsl.models.onnx_import.file import whole_model
-from fairdsl.models.provenance import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
+from fairdsl.models.which_file import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
 from fairdsl.pruning import errors
 from fairdsl.pruning.cut import Cutter
 from fairdsl.pruning.profile import Units

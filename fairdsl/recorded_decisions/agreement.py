@@ -25,7 +25,7 @@ from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.model import ByThreshold, Model, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.models.evaluators import evaluator_of
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import Settled, points_of
 from fairdsl.recorded_decisions import errors
 from fairdsl.recorded_decisions.alternatives import Judge, better_binding

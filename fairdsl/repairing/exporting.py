@@ -18,7 +18,7 @@ from fairdsl.ir.model import Model
 from fairdsl.models.exporting import NotExportedError
 from fairdsl.models.from_estimators import feature_names, onnx_of
 from fairdsl.models.from_frameworks import writer_of
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import Factory, predicted

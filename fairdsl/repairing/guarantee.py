@@ -1,7 +1,7 @@
 """``guarantee``: a file that asks the model about a person with all protected values, and so decides alike.
 
 Nothing is trained. The property holds of the new file by construction, and ``check`` proves it by what the file drops
-before it computes anything; what that costs is measured on rows (:mod:`fairdsl.models.onnx_vote`).
+before it computes anything; what that costs is measured on rows (:mod:`fairdsl.models.onnx_written.vote`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.ir.alike import apart
 from fairdsl.ir.model import Model
-from fairdsl.models.onnx_nodes import NotWrappedError
-from fairdsl.models.onnx_vote import Wrapped, chosen_by, protected_columns, voting_file
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.onnx_written.nodes import NotWrappedError
+from fairdsl.models.onnx_written.vote import Wrapped, chosen_by, protected_columns, voting_file
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import Guarantee, Vote
 from fairdsl.repairing import errors

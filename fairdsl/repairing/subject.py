@@ -33,8 +33,8 @@ from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Precision, Quantity, SameDecision
-from fairdsl.models.absent import codes_of_missing
-from fairdsl.models.classes import high_outcome
+from fairdsl.models.binding.absent import codes_of_missing
+from fairdsl.models.classes.labels import high_outcome
 from fairdsl.models.features import feature_matrix
 from fairdsl.models.load import load_model
 from fairdsl.numerics.predicates import mask

@@ -48,14 +48,14 @@ class TimeIsUpError(Exception):
 def deciders_of(model: Model) -> Mapping[Decider, Decide]:
     """Everybody who can say what becomes of individuals; what is run is run about each distinct one once."""
     if isinstance(model.opaque, BlackBox):
-        from fairdsl.models.black_box import BlackBoxEvaluator  # processes for files are not loaded without one
+        from fairdsl.models.black_boxes.asked import BlackBoxEvaluator  # processes for files are not loaded without one
 
         box = BlackBoxEvaluator(model)
         return {Decider.ANSWERS: _each_once(box.decisions_however_run)}
     evaluator = BatchEvaluator(model)
     found: dict[Decider, Decide] = {Decider.EXACT: lambda points: evaluator.settled(points).decisions}
     if model.deployed is not None:
-        from fairdsl.models.as_deployed import as_deployed
+        from fairdsl.models.running.as_deployed import as_deployed
 
         found[Decider.DEPLOYED] = _each_once(as_deployed(model))
     return found

@@ -131,7 +131,7 @@ class Exactly:
     def _settled(self, model: int, point: Point) -> tuple[Enclosed, int | None]:
         one = self._problem.models[model]
         if isinstance(one.opaque, BlackBox):
-            from fairdsl.models.black_box import BlackBoxEvaluator
+            from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 
             answers = BlackBoxEvaluator(one).ask_exactly((point,))
             values = tuple(Fraction(score) for score in answers.scores[0].tolist())

@@ -17,7 +17,7 @@ from fairdsl.replay.admissible import admissible
 from fairdsl.verdict import Individual, Replay, Witness
 
 if TYPE_CHECKING:
-    from fairdsl.models.runtime import Runtime
+    from fairdsl.models.running.runtime import Runtime
 
 __all__ = ["breaks", "replay", "runtime_of", "witness"]
 
@@ -32,7 +32,7 @@ _SCORES = (Readout.SCORE, Readout.DIFFERENCE)
 @lru_cache(maxsize=8)
 def runtime_of(deployed: Deployed) -> Runtime:
     """The deployed file, opened once."""
-    from fairdsl.models.runtime import Runtime
+    from fairdsl.models.running.runtime import Runtime
 
     return Runtime(deployed)
 
@@ -80,7 +80,7 @@ def replay(problem: Problem, a: Point, b: Point) -> Replay:
 
 def _asked(demand: PairDemand, model: Model, a: Point, b: Point) -> Replay:
     """What a black box answers about either individual alone, which is all there is to know."""
-    from fairdsl.models.black_box import BlackBoxEvaluator
+    from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 
     answers = BlackBoxEvaluator(model).ask_exactly((a, b))
     scores_a, scores_b = (tuple(Fraction(score) for score in row) for row in answers.scores.tolist())

@@ -25,6 +25,8 @@ class Format:
     about: str
     #: What it has a place for that no report has, and somebody states.
     facts: tuple[str, ...] = ()
+    #: The module of this package that writes it, by a function of the same name; where none is said, the format's name.
+    module: str = ""
 
     def render(self, report: Report, facts: Mapping[str, str] | None = None) -> str:
         """The report in it; ``facts`` are those that it has a place for. ValueError for any other."""
@@ -40,18 +42,18 @@ class Format:
             return render(report)
         from fairdsl.report.layout import sheet_of
 
-        module = {"html": "page"}.get(self.name, self.name)
-        made = cast("Callable[..., str]", getattr(import_module(f"fairdsl.report.{module}"), module))
-        return made(report, facts or {}) if self.name in _PUBLISHED else made(sheet_of(report))
+        room, _, function = (self.module or self.name).rpartition(".")
+        module = import_module(".".join(filter(None, ("fairdsl.report", room, function))))
+        made = cast("Callable[..., str]", getattr(module, function))
+        # Tables that somebody has published are made of the report itself, with facts that somebody states.
+        return made(report, facts or {}) if room == "published" else made(sheet_of(report))
 
 
-#: Tables that are made of the report itself, with facts that somebody states.
-_PUBLISHED = ("ll144", "eeoc")
 FORMATS = {
     one.name: one
     for one in (
         Format("json", (".json",), "all of it, for programs"),
-        Format("html", (".html", ".htm"), "a page that stands alone, for people"),
+        Format("html", (".html", ".htm"), "a page that stands alone, for people", module="html.page"),
         Format("markdown", (".md",), "for pull requests and model cards"),
         Format("sarif", (".sarif",), "for code scanning"),
         Format("junit", (".xml",), "for build servers"),
@@ -62,8 +64,14 @@ FORMATS = {
             (),
             "what New York City's Local Law 144 has published, as Markdown",
             ("tool", "audited", "distributed", "data", "left_out"),
+            "published.ll144",
         ),
-        Format("eeoc", (), "adverse impact with Fisher's exact test and standard deviations, as Markdown"),
+        Format(
+            "eeoc",
+            (),
+            "adverse impact with Fisher's exact test and standard deviations, as Markdown",
+            module="published.eeoc",
+        ),
     )
 }
 

@@ -67,7 +67,7 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
+        from fairdsl.report.html.page import excerpt
         from fairdsl.report.layout import sheet_of
-        from fairdsl.report.page import excerpt
 
         return excerpt(sheet_of(cast("Report", self)))

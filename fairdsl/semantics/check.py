@@ -16,20 +16,20 @@ from fairdsl.semantics.checked import (
     CheckedSpec,
     LabelDeclaration,
 )
-from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.conditions.predicates import lower_condition
+from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.semantics.domains import check_domain, check_label
 from fairdsl.semantics.expand import Expanded, Instance, expand
 from fairdsl.semantics.load import LoadedSpec
-from fairdsl.semantics.metric_terms import check_metric_declarations
-from fairdsl.semantics.misread import attributes_not_asked_alone
-from fairdsl.semantics.models import check_model
-from fairdsl.semantics.paths import Edges
+from fairdsl.semantics.models.declared import check_model
 from fairdsl.semantics.populations import DistributionScope, check_distribution, check_graph
-from fairdsl.semantics.properties import PropertyScope, check_property
+from fairdsl.semantics.questions.metric_terms import check_metric_declarations
+from fairdsl.semantics.questions.misread import attributes_not_asked_alone
+from fairdsl.semantics.questions.paths import Edges
+from fairdsl.semantics.questions.properties import PropertyScope, check_property
+from fairdsl.semantics.questions.wellformed import check_domain_is_inhabited
 from fairdsl.semantics.remembered import Remembered, World
-from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.usage import report_unused
-from fairdsl.semantics.wellformed import check_domain_is_inhabited
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 

@@ -18,10 +18,10 @@ from fairdsl.ir.numbers import nearest
 from fairdsl.ir.population import Normal
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import ColumnDistribution, TableDistribution, UniformDistribution
-from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.conditions.labels import value_code
+from fairdsl.semantics.conditions.predicates import lower_condition
+from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.semantics.errors.wording import listing
-from fairdsl.semantics.labels import value_code
-from fairdsl.semantics.scope import ConditionScope
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 

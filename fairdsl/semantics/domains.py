@@ -25,13 +25,13 @@ from fairdsl.ir.domain import (
 )
 from fairdsl.ir.expr import TRUE, Predicate, conjoin
 from fairdsl.semantics import errors
-from fairdsl.semantics.bins import LARGEST_WHOLE, bins_of, readable, whole_number
 from fairdsl.semantics.checked import LabelDeclaration
-from fairdsl.semantics.conditions import lower_condition
-from fairdsl.semantics.derived import check_derived
-from fairdsl.semantics.labels import value_code
-from fairdsl.semantics.missing import nobody_between, with_missing
-from fairdsl.semantics.scope import ConditionScope
+from fairdsl.semantics.conditions.bins import LARGEST_WHOLE, bins_of, readable, whole_number
+from fairdsl.semantics.conditions.derived import check_derived
+from fairdsl.semantics.conditions.labels import value_code
+from fairdsl.semantics.conditions.missing import nobody_between, with_missing
+from fairdsl.semantics.conditions.predicates import lower_condition
+from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.syntax import tree
 
 __all__ = ["check_domain", "check_label"]

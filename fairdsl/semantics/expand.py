@@ -24,8 +24,8 @@ from fairdsl.prelude import known_metrics
 from fairdsl.semantics import errors
 from fairdsl.semantics.declared_names import derived_conditions, names_in_conditions, typed
 from fairdsl.semantics.load import LoadedSpec
-from fairdsl.semantics.presets import applied
 from fairdsl.semantics.putting import Putting, Value, stands_for
+from fairdsl.semantics.questions.presets import applied
 from fairdsl.semantics.remembered import Remembered, World
 from fairdsl.semantics.walk import walk
 from fairdsl.source import Span

@@ -10,10 +10,10 @@ from fairdsl.diagnostics import Diagnostic, Reporter
 from fairdsl.ir.domain import Attribute, Derived, Domain
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Edge, LabelDeclaration
+from fairdsl.semantics.conditions.scope import attribute_index
 from fairdsl.semantics.distributions import check_distributions
 from fairdsl.semantics.errors.wording import listing
-from fairdsl.semantics.model_sources import file_source
-from fairdsl.semantics.scope import attribute_index
+from fairdsl.semantics.models.sources import file_source
 from fairdsl.semantics.settings import check_settings
 from fairdsl.source import Span
 from fairdsl.syntax import tree

@@ -12,7 +12,7 @@ import pytest
 import fairdsl
 from fairdsl.models.exporting import NotExportedError
 from fairdsl.models.from_frameworks import writer_of
-from fairdsl.models.onnx_export import relu_chain
+from fairdsl.models.onnx_written.chain import relu_chain
 
 FILES = Path(__file__).parent.parent / "models" / "booster_files"
 ANSWERS = json.loads((FILES / "answers.json").read_text())

@@ -17,7 +17,7 @@ import fairdsl
 from fairdsl.codec import plain
 from fairdsl.elaborate import load_models
 from fairdsl.ir.outcome_reading import outcome_readings
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import decision
 from fairdsl.semantics import front_end
 

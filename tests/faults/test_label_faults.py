@@ -22,8 +22,8 @@ import fairdsl
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import load_models
 from fairdsl.ir.model import Model
-from fairdsl.models.black_box import BlackBoxEvaluator
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import decision
 from fairdsl.semantics import front_end
 

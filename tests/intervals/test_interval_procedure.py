@@ -35,8 +35,8 @@ from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Feed, Layer, Model, Readout
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Quantity, Relaxation
-from fairdsl.models.onnx_export import relu_chain
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.onnx_written.chain import relu_chain
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.kernels import compiled
 from fairdsl.numerics.kernels.compiled import kernels_compiled

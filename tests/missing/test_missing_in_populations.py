@@ -24,7 +24,7 @@ from fairdsl.elaborate import elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, PairUnder
 from fairdsl.plan.registry import BACKENDS
-from fairdsl.semantics import conditions
+from fairdsl.semantics.conditions import predicates as conditions
 from fairdsl.semantics.front_end import front_end
 from fairdsl.verdict import Unknown, Value, Verdict
 from tests.agreement.bank import wrong_estimate, wrong_rows

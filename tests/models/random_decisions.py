@@ -14,7 +14,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, Model
 from fairdsl.models import load_model
 from fairdsl.models.graph import ImportedGraph
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import UNDECIDED, decision
 from tests.models.graph_values import BAND

@@ -14,9 +14,9 @@ from fairdsl.ir.domain import Integer
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models import load_model
-from fairdsl.models.as_deployed import as_deployed
 from fairdsl.models.readout import decisions_of
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.as_deployed import as_deployed
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import UNDECIDED
 
 WIDE = 48

@@ -26,7 +26,7 @@ from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model, read_attributes
 from fairdsl.models import load_model
-from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 
 COLOURS = Category(values=(CategoryValue(name="red", code=7), CategoryValue(name="blue", code=3)))
 PEOPLE = Domain(

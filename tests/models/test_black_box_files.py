@@ -23,7 +23,7 @@ from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model, read_attributes
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.models import load_model
-from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 
 Array = np.ndarray[Any, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic, sleep
 
 from fairdsl.clock import Deadline, look, until
-from fairdsl.models.black_box_pace import Pace
+from fairdsl.models.black_boxes.pace import Pace
 
 
 def called(pace: Pace, count: int, seconds_each: float, sizes: list[int]) -> None:

@@ -15,7 +15,7 @@ from fairdsl.ir.declaration import WhenProbability, WhenScore
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Model
 from fairdsl.models.load import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from tests.models.model_files import SPAN, declaration, domain, network, node, saved
 

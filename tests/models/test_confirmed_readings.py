@@ -24,7 +24,7 @@ from fairdsl.models.basis import Affine, Basis, Dense
 from fairdsl.models.confirm import confirm_rows, gate
 from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody, how_many
 from fairdsl.models.onnx_import import import_onnx
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 
 SCORE = {"w": np.float32([[1], [2], [-1]])}

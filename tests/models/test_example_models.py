@@ -14,7 +14,7 @@ from model_files import declaration, domain
 
 from fairdsl.ir.model import Model
 from fairdsl.models import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import decision, exact_scores
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

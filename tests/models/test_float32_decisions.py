@@ -20,7 +20,7 @@ from fairdsl.models import load_model
 from fairdsl.models.float32 import analysed, decision
 from fairdsl.models.float32.decision import Slack, analysis_of
 from fairdsl.models.float32.depends import features_read
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import exact_scores, settled_scores
 from fairdsl.numerics.narrow import narrow
 from tests.drawing import examples

@@ -16,7 +16,7 @@ from fairdsl.ir.declaration import ByAnswer, DecisionClause, Highest, WhenClass,
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, Model, Readout
 from fairdsl.models import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import decision
 
 PEOPLE = domain("age", "hours", "debt")

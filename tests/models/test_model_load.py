@@ -23,9 +23,10 @@ from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domai
 from fairdsl.ir.expr import TRUE, Member, Relation, Variable
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.models import load_model, runtime
+from fairdsl.models import load_model
 from fairdsl.models.onnx_network import read_network
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running import runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import exact_scores
 
 PEOPLE = domain("age", "hours", "debt")

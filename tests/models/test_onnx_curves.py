@@ -16,7 +16,7 @@ from fairdsl.ir.model import ByThreshold, Curve, Model
 from fairdsl.models import load_model
 from fairdsl.models.graph import OutputKind
 from fairdsl.models.onnx_import import import_onnx
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.models.schedule import lay_out
 from fairdsl.numerics.exact import decision, enclosed_scores
 from tests.models.model_files import SPAN, declaration, domain, network, node, saved

@@ -14,7 +14,7 @@ from fairdsl.ir.domain import Attribute, Domain, Integer
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import Model
 from fairdsl.models.load import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.exact import decision
 from tests.models.model_files import SPAN, declaration, network, node, saved
 

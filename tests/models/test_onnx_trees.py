@@ -34,7 +34,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model
 from fairdsl.models import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import decision, exact_inputs, exact_scores
 from fairdsl.numerics.predicates import holds_for

@@ -20,7 +20,7 @@ from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Intege
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import Model
 from fairdsl.models.load import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from tests.models.model_files import SPAN, declaration
 

@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from fairdsl.clock import Deadline, until
-from fairdsl.models.session import session_beside, session_here
+from fairdsl.models.running.session import session_beside, session_here
 
 
 def looped(path: Path, rounds: int) -> str:

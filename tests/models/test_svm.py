@@ -16,7 +16,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByThreshold, Model, Readout
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.models import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import decision, exact_scores
 from fairdsl.numerics.kernel_float32 import decided_alike

@@ -17,7 +17,7 @@ from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import Model
 from fairdsl.models.float32.decision import analysis_of, attributes_read
 from fairdsl.models.load import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import narrow
 from tests.models.model_files import SPAN, declaration, ml, network, node, saved

@@ -19,7 +19,7 @@ from fairdsl.ir.declaration import DecisionClause, Highest, WhenClass, WhenProba
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Model
 from fairdsl.models.load import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.pruning.onnx_file import Written, write_onnx
 from fairdsl.pruning.profile import Units

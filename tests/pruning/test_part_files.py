@@ -21,7 +21,7 @@ from fairdsl.cli.app import cli
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.problem import Problem
-from fairdsl.models.provenance import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
+from fairdsl.models.which_file import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import Finite

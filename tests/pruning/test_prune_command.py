@@ -14,7 +14,7 @@ from onnx import helper
 import fairdsl
 from fairdsl.cli.app import cli
 from fairdsl.data.table import read_table
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.semantics import front_end
 from tests.models.model_files import network, node, saved
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fairdsl
 from fairdsl.backends.contract import Budget
 from fairdsl.cli.app import cli
-from fairdsl.models.onnx_thresholds import GroupKey
+from fairdsl.models.onnx_written.thresholds import GroupKey
 from fairdsl.repairing import RepairedRates
 from fairdsl.repairing.estimators import factory_of, fitted
 from fairdsl.repairing.parts import Part

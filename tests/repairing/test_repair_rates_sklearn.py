@@ -14,7 +14,7 @@ pytest.importorskip("skl2onnx")
 import fairdsl
 from fairdsl.backends.contract import Budget
 from fairdsl.diagnostics import Reporter
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import RepairedRates
 from fairdsl.repairing.estimators import factory_of, fitted

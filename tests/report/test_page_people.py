@@ -13,7 +13,7 @@ from samples import REPORT, demand, share_demand, shares
 
 from fairdsl.elaborate import build_populations
 from fairdsl.ir.question import Quantity, influence_name, influence_of
-from fairdsl.report.network import drawn_network
+from fairdsl.report.html.network import drawn_network
 from fairdsl.report.people import (
     AttributeKind,
     EdgesFrom,

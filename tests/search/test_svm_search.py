@@ -22,7 +22,7 @@ from fairdsl.ir.declaration import WhenClass
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.models import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.plan.gate import without_layers
 from fairdsl.plan.negotiate import Plan, negotiate

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairdsl.ir.domain import Attribute, Domain, Integer, Real
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, holds
-from fairdsl.semantics.one_group import NoGroup, one_group
+from fairdsl.semantics.questions.one_group import NoGroup, one_group
 
 X = Variable(0)
 LOW, HIGH = -3, 6

@@ -22,7 +22,7 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
 from fairdsl.models import load_model
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.verdict import Arithmetic, Holds, Unknown, Verdict, Violated
 from tests.agreement.engines import KEPT, InProcess
 from tests.builders import problem

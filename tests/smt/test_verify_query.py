@@ -18,9 +18,9 @@ import fairdsl
 from fairdsl.backends.smt import Satisfiability
 from fairdsl.cli.app import cli
 from fairdsl.cli.supports import SUPPORTED
-from fairdsl.models.onnx_chain import read_relu_chain
 from fairdsl.models.onnx_import import operators_read
 from fairdsl.models.onnx_network import OPERATORS, read_network
+from fairdsl.models.onnx_written.chain import read_relu_chain
 from tests.drawing import examples
 
 

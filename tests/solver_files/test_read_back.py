@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fairdsl
-from fairdsl.models.onnx_chain import read_relu_chain
-from fairdsl.models.onnx_export import relu_chain
+from fairdsl.models.onnx_written.chain import read_relu_chain, relu_chain
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 VARIABLES = 5

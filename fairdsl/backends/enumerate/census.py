@@ -15,7 +15,7 @@ from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Sure
-from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
 from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
 from fairdsl.numerics.evaluate import BatchEvaluator, Settled, points_of

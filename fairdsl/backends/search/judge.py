@@ -9,7 +9,8 @@ batches, of whose kernels the last bit of a score may depend on the size of the 
 says what it decides, it need not run (:mod:`fairdsl.backends.search.deployed`).
 
 A black box has one arithmetic, its own. In place of the second one it is asked again, a file one by one, a function in
-other batches (:mod:`fairdsl.models.black_box`); what breaks the demand in one of the two alone is a gap as well.
+other batches (:mod:`fairdsl.models.black_boxes.asked`); what breaks the demand in one of the two alone is a gap as
+well.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from fairdsl.ir.model import Deployed, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
-from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
 from fairdsl.numerics.evaluate import Settled, points_of
 from fairdsl.numerics.exact import UNDECIDED, settled_gap

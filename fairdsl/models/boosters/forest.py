@@ -12,7 +12,6 @@ import numpy as np
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
-from fairdsl.models.absent import marked, with_directions, within_reach
 from fairdsl.models.basis import (
     TREE_RELATIONS,
     Affine,
@@ -26,6 +25,7 @@ from fairdsl.models.basis import (
     stack,
     take,
 )
+from fairdsl.models.binding.absent import marked, with_directions, within_reach
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind, Texts
 
 __all__ = [

@@ -18,7 +18,7 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.ir.reading import Reading
 from fairdsl.models import errors
-from fairdsl.models.absent import filled_in, given_forms
+from fairdsl.models.binding.absent import filled_in, given_forms
 from fairdsl.models.confirm.compare import Bounds, Difference, compare_decisions, compare_outputs
 from fairdsl.models.confirm.directed import activating, borders_of, in_leaves
 from fairdsl.models.confirm.errors import misread
@@ -32,7 +32,7 @@ from fairdsl.models.features import feature_matrix, is_plain
 from fairdsl.models.float32 import Rounded, analysed
 from fairdsl.models.float32.feeds import fed_as_given
 from fairdsl.models.graph import ImportedGraph
-from fairdsl.models.runtime import Runtime, numbers_fed
+from fairdsl.models.running.runtime import Runtime, numbers_fed
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.source import Span

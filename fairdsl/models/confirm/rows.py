@@ -15,7 +15,7 @@ from fairdsl.models.confirm.compare import Difference
 from fairdsl.models.confirm.errors import misread
 from fairdsl.models.confirm.individuals import spread
 from fairdsl.models.float32.decision import rounding_decides
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 

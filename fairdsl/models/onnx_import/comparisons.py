@@ -13,8 +13,8 @@ import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
-from fairdsl.models.absent import lacking, marks_of
 from fairdsl.models.basis import Affine, Comparison, Indicators, scale, take
+from fairdsl.models.binding.absent import lacking, marks_of
 from fairdsl.models.onnx_import.arithmetic import broadcast, broadcast_pair, negative, plus, times
 from fairdsl.models.onnx_import.chosen import by_choice, nearest, slopes
 from fairdsl.models.onnx_import.values import (

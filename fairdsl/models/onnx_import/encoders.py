@@ -14,8 +14,8 @@ import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
-from fairdsl.models.absent import filled, marks_of
 from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
+from fairdsl.models.binding.absent import filled, marks_of
 from fairdsl.models.onnx_import.arithmetic import plus
 from fairdsl.models.onnx_import.labels import mapped
 from fairdsl.models.onnx_import.shaping import joined

@@ -7,16 +7,19 @@ scores are the columns -v and v, in this order, as onnxruntime computes them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fairdsl.ir.opaque import Kernel
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, KernelTerms, apply, scale, take
 from fairdsl.models.onnx_import.arithmetic import plus
+from fairdsl.models.onnx_import.file import RawGraph, RawNode
 from fairdsl.models.onnx_import.values import Handlers, NodeCall, Unread, UnreadableError, Value
 from fairdsl.models.onnx_import.written import Columns, classes, floats, highest, written
 
-__all__ = ["HANDLERS", "svm_classifier"]
+__all__ = ["HANDLERS", "is_plain_machine", "svm_classifier"]
 
 _KERNELS = {"LINEAR": Kernel.LINEAR, "POLY": Kernel.POLY, "RBF": Kernel.RBF, "SIGMOID": Kernel.SIGMOID}
 #: Powers of a polynomial kernel that are read.
@@ -105,6 +108,20 @@ def _svm_regressor(call: NodeCall) -> Value:
         raise UnreadableError(f"it has {coefficients.size} coefficients for {value.size} features")
     product = apply(coefficients.reshape(1, -1), value, (1, 1), call.basis)
     return written(call, plus(call, product, Affine.constant(rho.reshape(1, 1))), Columns.UNCHANGED)
+
+
+def is_plain_machine(raw: RawGraph, nodes: Sequence[RawNode]) -> bool:
+    """Whether the one input goes into an SVMClassifier with a kernel as it is, in float32, and nowhere else.
+
+    Then what rounding makes of its distances can be bounded for many individuals at a time
+    (``numerics/kernel_float32.py``).
+    """
+    machines = [node for node in nodes if node.operator == "SVMClassifier"]
+    if len(machines) != 1 or len(raw.inputs) != 1 or raw.inputs[0].dtype != "float32":
+        return False
+    (machine,), name = machines, raw.inputs[0].name
+    reading = [node for node in nodes if name in node.inputs]
+    return reading == [machine] and machine.attributes.get("kernel_type", "LINEAR") != "LINEAR"
 
 
 HANDLERS: Handlers = {

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
-from fairdsl.models.absent import with_directions, within_reach
 from fairdsl.models.basis import TREE_RELATIONS, Affine, TooLargeError, Trees
+from fairdsl.models.binding.absent import with_directions, within_reach
 from fairdsl.models.onnx_import.values import NodeCall, UnreadableError
 
 __all__ = ["ReadTrees", "finite", "read_trees", "read_votes"]

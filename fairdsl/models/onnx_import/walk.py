@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
-from fairdsl.models.absent import marked
 from fairdsl.models.basis import Affine, Basis, TooLargeError
+from fairdsl.models.binding.absent import marked
 from fairdsl.models.graph import GraphInput, GraphInputs, GraphOutput, ImportedGraph, OutputKind, Texts
 from fairdsl.models.marks import Ends
 from fairdsl.models.onnx_import import (
@@ -36,7 +36,7 @@ from fairdsl.models.onnx_import.chosen import by_choice, is_early
 from fairdsl.models.onnx_import.columns import named_columns
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
 from fairdsl.models.onnx_import.integers import gives_integers
-from fairdsl.models.onnx_import.plain import is_plain_machine
+from fairdsl.models.onnx_import.machines import is_plain_machine
 from fairdsl.models.onnx_import.values import (
     TEXT,
     Constant,

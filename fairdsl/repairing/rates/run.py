@@ -22,8 +22,8 @@ from fairdsl.backends.units import settling
 from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
-from fairdsl.models.onnx_nodes import NotWrappedError
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.onnx_written.nodes import NotWrappedError
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.repairing.estimators import Factory, fitted
 from fairdsl.repairing.exporting import exported
 from fairdsl.repairing.measure import OnRows, on_rows

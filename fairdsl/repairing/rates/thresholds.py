@@ -1,6 +1,6 @@
 """A threshold for each group: the scores stay, and who is given the favourable outcome changes.
 
-The file is written around that of the estimator (:mod:`fairdsl.models.onnx_thresholds`).
+The file is written around that of the estimator (:mod:`fairdsl.models.onnx_written.thresholds`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from fairdsl.ir.model import Deployed, Model, Readout
 from fairdsl.metrics import cells_of, key_of
 from fairdsl.metrics.words import Names
 from fairdsl.models.features import feature_matrix
-from fairdsl.models.onnx_nodes import NotWrappedError
-from fairdsl.models.onnx_thresholds import GroupKey, scored_file, thresholds_file
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.onnx_written.nodes import NotWrappedError
+from fairdsl.models.onnx_written.thresholds import GroupKey, scored_file, thresholds_file
+from fairdsl.models.running.runtime import Runtime
 from fairdsl.repairing.parts import Part
 from fairdsl.repairing.rates.choice import ScoredRows, best_thresholds
 from fairdsl.repairing.rates.subject import Asked, RateSubject

@@ -119,7 +119,7 @@ class Chain:
     @cached_property
     def file(self) -> bytes:
         """The chain as an ONNX file, in float32 where that stores it exactly."""
-        from fairdsl.models.onnx_export import relu_chain
+        from fairdsl.models.onnx_written.chain import relu_chain
 
         return relu_chain(self.arrays, "fairdsl", single=self.single)
 

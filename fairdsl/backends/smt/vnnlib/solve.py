@@ -21,7 +21,7 @@ from fairdsl.backends.smt.vnnlib.printed import parse_answer
 from fairdsl.backends.smt.vnnlib.read import Copy, Expression, Query, Word, read_query
 from fairdsl.backends.smt.vnnlib.text import decimal
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.models.onnx_chain import Layers, read_relu_chain
+from fairdsl.models.onnx_written.chain import Layers, read_relu_chain
 from fairdsl.source.numbers import read_number
 from fairdsl.source.reading import content_of, named_in
 

@@ -1,0 +1,1 @@
+"""Models that are only ever asked: Python functions, and files that are run and not read."""

@@ -1,0 +1,1 @@
+"""ONNX files that fairdsl writes: networks for verifiers, and files around somebody's model."""

@@ -1,0 +1,1 @@
+"""Running the deployed file, in its own arithmetic."""

@@ -1,0 +1,1 @@
+"""Tables that regulators have published, made of a report."""

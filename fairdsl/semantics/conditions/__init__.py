@@ -1,0 +1,1 @@
+"""Conditions: expressions over attributes, labels and what models give become exact predicates."""

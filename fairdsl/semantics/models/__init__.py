@@ -1,0 +1,1 @@
+"""Models as declared: sources, features, decision rules and lists of rules."""

@@ -1,0 +1,1 @@
+"""Questions: the clauses of a property become one question, and every demand is checked against it."""

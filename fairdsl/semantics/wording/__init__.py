@@ -1,0 +1,1 @@
+"""Questions in words: every clause in force, one English sentence, and the formula."""
