@@ -302,6 +302,18 @@ def test_a_box_counts_for_what_two_half_spaces_leave_of_it() -> None:
     assert 30 / 121 <= work.result[VIOLATING] <= 44 / 121 + 1e-6
 
 
+def test_a_region_counts_for_no_more_than_what_its_half_space_leaves() -> None:
+    """Of a tent over x >= 90, at h = x - 90 it is h - 2 max(h - 4.5, 0) - 3: whose bounds meet 0 on 18 of 100 units."""
+    layers = [([[1]], [-90]), ([[1], [1]], [0, -4.5]), ([[1, -2]], [-3])]
+    task = network([LATTICE], [100], layers, [(np.zeros(1), [[[0.25]]])])
+    net, tree = net_of(task), Refinement.start(task)._tree
+    work = work_for(net, _CELLS, 4)
+    load_slot(net, work, tree, 0)
+    work.units.phase[0] = ON_BY_SPLIT
+    analyse(net, work, FIRST, _CELLS)
+    assert 2 / 100 <= work.result[VIOLATING] <= 0.11 + 1e-6
+
+
 def test_one_unit_of_very_many_is_not_lost_between_two_half_spaces() -> None:
     """At x = 0 and y <= 5 only is x_1 + .. + x_200 + max(y - 5, 0) - 1/2 with a path of length 1 of both signs."""
     count, cells = 200, 1024

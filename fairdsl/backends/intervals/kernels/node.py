@@ -3,10 +3,10 @@
 The units of a node are those of its box; the node answers for every violating unit whose path to a partner
 has its zero (for more than two outcomes: its tie at the top) in the node's region. Let ``mean`` be the
 average of the lower and the upper affine bound of a row. On the region ``mean @ x + l <= row <= mean @ x + u``,
-so a zero needs ``-u <= mean @ x <= -l``, the path's part included: a *strip* of the shared coordinates. Of a whole
-box nobody is above zero by the lower bound and below it by the upper one, so what both leave is 1 less their two
-shares. Where the score is monotone in a number with slope at least s, two zeros of one fibre are at most
-``max |d row / d path| / s`` apart, hence the bound per fibre.
+so a zero needs ``-u <= mean @ x <= -l``, the path's part included, and a value that ``mean`` has on the region: a
+*strip* of the shared coordinates. Of a whole box nobody is above zero by the lower bound and below it by the upper
+one, so what both leave is 1 less their two shares. Where the score is monotone in a number with slope at least s, two
+zeros of one fibre are at most ``max |d row / d path| / s`` apart, hence the bound per fibre.
 """
 
 from __future__ import annotations
@@ -177,12 +177,24 @@ def _row_shares(
         return 0.0, 0.0, 0.0
     below += layers.margin[r, 0] - error
     above += layers.margin[r, 1] + error
+    # Where ``mean`` of a zero can be: within both bounds, and where the half-spaces leave any of the box.
+    lowest, highest = -above, -below
+    if in_force > 0:
+        for i in range(count):
+            trial[i] = row.mean[i]
+        lowest = max(lowest, least_within(work.box, work.halves, in_force, trial, 0.0, count, error, net.plain) - error)
+        for i in range(count):
+            trial[i] = -row.mean[i]
+        negated = least_within(work.box, work.halves, in_force, trial, 0.0, count, error, net.plain)
+        highest = min(highest, error - negated)
     decided = low > 0.0 or high < 0.0 or reach == 0.0
     between = between32 = 1.0
     halved = in_force == 0 and frontier < len(layers.widths) - 1
     if halved:
         between, between32 = _between_bounds(net, work, r, error, error32, decided, count, cells)
-    return _read_strips(net, work, below, above, error32, decided, count, cells, halved, between, between32)
+    return _read_strips(
+        net, work, below, above, lowest, highest, error32, decided, count, cells, halved, between, between32
+    )
 
 
 @part
@@ -228,6 +240,8 @@ def _read_strips(
     work: Work,
     below: float,
     above: float,
+    least_mean: float,
+    greatest_mean: float,
     error32: float,
     decided: bool,
     count: int,
@@ -238,8 +252,9 @@ def _read_strips(
 ) -> tuple[float, float, float]:
     """Read three strips off the law of ``work.row.mean``: zeros, surely both signs, zeros within float32's error.
 
-    The row minus ``mean`` lies between ``below`` and ``above``. Where the shares between its two bounds are known
-    (``halved``), strips say more only by what a fibre can hold, and of who is surely unfair.
+    The row minus ``mean`` lies between ``below`` and ``above``, and ``mean`` of a zero between the two that are named
+    after it. Where the shares between its two bounds are known (``halved``), strips say more only by what a fibre can
+    hold, and of who is surely unfair.
     """
     shape, law, box, mean = net.shape, work.law, work.box, work.row.mean
     shared = net.layers.widths[0]
@@ -260,8 +275,8 @@ def _read_strips(
         masses = law.mass[side]
         slope, width, real, start = section_of(shape, law, box, mean, left_out)
         lowest += start
-        low = -above - path_high - lowest - spread
-        high = -below - path_low - lowest + spread
+        low = least_mean - path_high - lowest - spread
+        high = greatest_mean - path_low - lowest + spread
         if attempt == 1:
             sparse = mass_touching(masses, top, step, slope, width, real, low, high, sparse_fibres)
             violating = min(violating, sparse)
