@@ -9,12 +9,14 @@
     python benchmarks/group_fairness.py random-instances   # every short prefix: the solver and the definition
     python benchmarks/group_fairness.py ssat-growth        # by groups, depth of a tree, and rules of a list
     python benchmarks/group_fairness.py commands [FOLDER]  # `fairdsl check` of trees, votes, rules and networks
+    python benchmarks/group_fairness.py checks [FOLDER]    # the short ones in one process, where nothing starts
 
-FOLDER holds for `commands` the network GC-3.onnx of Fairify, and for the others the problems, each with its
-variables, their frequencies, the rule and the tool's own rates (``group/cases.py`` and ``group/trees.py`` say what is
-read). Drawn problems come from ``--seed`` (0). ``--patience`` (30) is how many seconds the recursion gets for each of
-two groups, and each way in `ssat-growth`. Seconds are CPU seconds. Ends with 1 if two ways disagree, or a command takes
-too long.
+FOLDER holds for `commands` the network GC-3.onnx of Fairify, for `checks` specs that are asked as well, and for the
+others the problems, each with its variables, their frequencies, the rule and the tool's own rates (``group/cases.py``
+and ``group/trees.py`` say what is read). Drawn problems come from ``--seed`` (0). ``--patience`` (30) is how many
+seconds the recursion gets for each of two groups, and each way in `ssat-growth`. With ``--before CHECKOUT`` the version
+there runs `commands` by turns with this one. Seconds are CPU seconds. Ends with 1 if two ways disagree, or a command
+takes too long, or longer than before.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from pathlib import Path
 from group.answers import against_cells, reproduced
 from group.attributes import Reading
 from group.cases import Case, cases_in
-from group.commands import COMMANDS_HEADER, commands, ran
+from group.commands import BESIDE_HEADER, COMMANDS_HEADER, by_turns, checked, checks, commands, ran
 from group.formulas import grown, of_people, policies, raw
 from group.learned import edges_of, learned
 from group.measure import Measured, measured
@@ -50,6 +52,10 @@ DECAYS = (1.0, 0.8)
 SIZES = (50, 100, 200, 400, 800, 1600)
 WEIGHTS = (1, 10, 100, 1_000, 10_000, 100_000)
 GROWTH_SIZE = 50
+#: How many times as long as before a command may take on a machine with others at work.
+NOISE = 1.15
+#: What a check may take that has nothing to count.
+START = 0.1
 
 
 def header(*titles: str) -> str:
@@ -95,11 +101,13 @@ def cases(found: Iterable[Case]) -> bool:
 def compared_sums(found: Iterable[tuple[str, Sum]], patience: float) -> bool:
     """One line a drawn problem; whether the two ways agree."""
     fine = True
-    print(header("variables", "engine: cpu s", "rates", "recursion: cpu s", "ratio", "difference"))
+    titles = ("engine: cpu s", "of it the rates", "rates", "recursion: cpu s", "ratio", "to the rates", "difference")
+    print(header("variables", *titles))
     for name, drawn in found:
         row = measured(drawn, patience=patience)
         fine &= row.passed
-        print(f"| {name} | {row.seconds:.4f} | {kind(row)} | {plain(row, patience)} |", flush=True)
+        seconds = f"{row.seconds:.5f} | {row.alone:.5f}"
+        print(f"| {name} | {seconds} | {kind(row)} | {plain(row, patience)} |", flush=True)
     return fine
 
 
@@ -109,8 +117,8 @@ def kind(row: Measured) -> str:
 
 def plain(row: Measured, patience: float) -> str:
     if row.plain is None or row.ratio is None or row.difference is None:
-        return f"none in {patience:g} | over {patience / row.seconds:,.0f} | "
-    return f"{row.plain:.4f} | {row.ratio:,.1f} | {row.difference:.0e}"
+        return f"none in {patience:g} | over {patience / row.seconds:,.0f} | over {patience / row.alone:,.0f} | "
+    return f"{row.plain:.4f} | {row.ratio:,.1f} | {row.plain / row.alone:,.1f} | {row.difference:.0e}"
 
 
 def of_rows(seed: int) -> Iterator[tuple[str, Sum]]:
@@ -194,16 +202,37 @@ def random_instances(seed: int) -> bool:
     return found.wrong is None
 
 
-def whole_commands(networks: Path | None) -> bool:
-    """One line a command; whether each is as fast as is wanted."""
+def whole_commands(networks: Path | None, before: Path | None) -> bool:
+    """One line a command; whether each is as fast as is wanted, or as before."""
     fine, start = True, 0.0
-    print(header(*COMMANDS_HEADER))
+    print(header(*(COMMANDS_HEADER if before is None else BESIDE_HEADER)))
     with tempfile.TemporaryDirectory() as folder:
         for command in commands(Path(folder), networks):
-            found = ran(command)
-            start = start or found.seconds
-            fine &= found.seconds - start <= command.wanted
-            print(f"| {command.name} | {found.seconds:.2f} | {command.wanted:g} | {found.cells} |", flush=True)
+            if before is None:
+                found = ran(command)
+                start = start or found.seconds
+                fine &= found.seconds - start <= command.wanted
+                print(f"| {command.name} | {found.seconds:.2f} | {command.wanted:g} | {found.cells} |", flush=True)
+                continue
+            old, found = by_turns(command, before)
+            ratio = found.seconds / old.seconds
+            fine &= ratio <= NOISE
+            print(
+                f"| {command.name} | {old.seconds:.2f} | {found.seconds:.2f} | {ratio:.2f} | {found.cells} |",
+                flush=True,
+            )
+    return fine
+
+
+def short_checks(specs: Path | None) -> bool:
+    """One line a short command, without its start; whether each is as fast as is wanted."""
+    fine = True
+    print(header(*COMMANDS_HEADER))
+    with tempfile.TemporaryDirectory() as folder:
+        for command in checks(Path(folder), specs):
+            found = checked(command)
+            fine &= found.seconds <= (command.wanted or START)
+            print(f"| {command.name} | {found.seconds:.3f} | {command.wanted:g} | {found.cells} |", flush=True)
     return fine
 
 
@@ -230,9 +259,21 @@ def sums(part: str, seed: int, patience: float) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = ("cases", "pace", "networks", "learned", "growth", "trees", "random-instances", "ssat-growth", "commands")
+    parts = (
+        "cases",
+        "pace",
+        "networks",
+        "learned",
+        "growth",
+        "trees",
+        "random-instances",
+        "ssat-growth",
+        "commands",
+        "checks",
+    )
     parser.add_argument("part", choices=parts)
-    parser.add_argument("folder", nargs="?", type=Path, help="of the JSON problems, for `cases` and `trees`")
+    parser.add_argument("folder", nargs="?", type=Path, help="of problems, networks or specs; see above")
+    parser.add_argument("--before", type=Path, help="a checkout of an older version, for `commands`")
     parser.add_argument("--seed", type=int, default=0, help="of the drawn problems")
     parser.add_argument("--patience", type=float, default=30.0, help="seconds for the recursion, or each way")
     arguments = parser.parse_args()
@@ -243,7 +284,9 @@ def main() -> int:
                 parser.error(f"`{part}` needs a folder with {'linear problems' if part == 'cases' else 'trees'}")
             fine = cases(cases_in(folder)) if part == "cases" else trees(folder)
         case "commands":
-            fine = whole_commands(folder)
+            fine = whole_commands(folder, arguments.before)
+        case "checks":
+            fine = short_checks(folder)
         case "random-instances":
             fine = random_instances(seed)
         case "ssat-growth":

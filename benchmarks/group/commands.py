@@ -3,12 +3,14 @@
 Trees and votes are over attributes of eight values that depend on a protected one by twos, forests over ten columns of
 which one has 100,000 values, the learned network is of twelve columns of 4,000 drawn rows. Each command runs alone in a
 process of its own, with an empty cache of answers; reading the spec and opening the model are part of it, and the
-interpreter's start with its imports, which a command that checks one line shows by itself.
+interpreter's start with its imports, which a command that checks one line shows by itself. With an older version beside
+it both run by turns. The short ones are also asked in one process, by :func:`fairdsl.check`, where nothing starts.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -20,9 +22,15 @@ import numpy as np
 from fairify.questions import SPECS
 from trees import saved
 
-__all__ = ["COMMANDS_HEADER", "Command", "Ran", "commands", "ran"]
+import fairdsl
+from group.measure import least
+
+__all__ = ["BESIDE_HEADER", "COMMANDS_HEADER", "Command", "Ran", "by_turns", "checked", "checks", "commands", "ran"]
 
 COMMANDS_HEADER = ("command", "cpu s", "wanted", "disparate impact, or what is measured", "by")
+BESIDE_HEADER = ("command", "before: cpu s", "cpu s", "ratio", "disparate impact, or what is measured", "by")
+#: Commands of at most so many wanted seconds are short: asked in one process, and more often by turns.
+_SHORT, _OFTEN = 5, 4
 _EIGHT = (0, 7)
 _DEMAND = "across SEX\n  under people\n  measure parity_gap"
 
@@ -50,16 +58,46 @@ class Ran:
         return f"{self.found} | {self.backend}"
 
 
-def ran(command: Command) -> Ran:
-    """Run it, and read its report."""
+def ran(command: Command, checkout: Path | None = None) -> Ran:
+    """Run it, by this version or by that of another checkout, and read its report."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     arguments = ["--root", "/", "check", str(command.spec), "--json", "--no-cache", *command.arguments]
-    done = subprocess.run([sys.executable, "-m", "fairdsl", *arguments], capture_output=True, text=True, check=False)
+    python = [sys.executable]
+    env = dict(os.environ)
+    if checkout is not None:
+        python.append("-P")  # what lies in the working folder would come first
+        env["PYTHONPATH"] = str(checkout.absolute())
+    done = subprocess.run([*python, "-m", "fairdsl", *arguments], capture_output=True, text=True, check=False, env=env)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if done.returncode not in (0, 1, 3):
         return Ran(seconds=seconds, found=(done.stderr or done.stdout).strip().splitlines()[-1][:80], backend="")
-    [demand] = json.loads(done.stdout)["properties"][0]["demands"]
+    return _read(done.stdout, seconds)
+
+
+def by_turns(command: Command, checkout: Path) -> tuple[Ran, Ran]:
+    """What another version and this one take, one after the other, each at least."""
+    turns = [(ran(command, checkout), ran(command)) for _ in range(_OFTEN if command.wanted <= _SHORT else 1)]
+    before, now = (min(side, key=lambda each: each.seconds) for side in zip(*turns, strict=True))
+    return before, now
+
+
+def checked(command: Command) -> Ran:
+    """The same in this process, which has asked it before: nothing starts, is imported or compiled."""
+    fairdsl.check(command.spec)
+    report, seconds = least(lambda: fairdsl.check(command.spec), _OFTEN)
+    return _read(report.to_json(), seconds)
+
+
+def checks(folder: Path, specs: Path | None) -> Iterator[Command]:
+    """The short commands, and specs of a folder, each of which may take a second."""
+    yield from (each for each in commands(folder, None) if each.wanted <= _SHORT)
+    for spec in [] if specs is None else sorted(specs.glob("*.fair")):
+        yield Command(name=spec.stem, spec=spec, wanted=1)
+
+
+def _read(document: str, seconds: float) -> Ran:
+    [demand] = json.loads(document)["properties"][0]["demands"]
     value, evidence = demand["verdict"], demand["verdict"]["evidence"]
     if "low" not in value:
         return Ran(seconds=seconds, found=f"unknown: {value.get('reason')}", backend=evidence["backend"])

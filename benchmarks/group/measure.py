@@ -10,7 +10,11 @@ from typing import TypeVar
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.linear.refinement import Refinement
+from fairdsl.backends.rates.linear.task import weighted_sum
 from fairdsl.ir.problem import Problem
+from fairdsl.metrics.joint import Joint
+from fairdsl.metrics.subject import subject_of
 from fairdsl.verdict import Value
 from group.recursion import GivenUpError, rate
 from group.sums import Sum, problem_of
@@ -28,11 +32,15 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """CPU seconds, of five runs and half a second the least; ``plain`` None: the recursion gave up after its time."""
+    """CPU seconds, of five runs and half a second the least; ``plain`` None: the recursion gave up after its time.
+
+    ``seconds`` are for an answer, ``alone`` for what the recursion has as well: the groups' rates.
+    """
 
     rates: tuple[tuple[Fraction, Fraction], ...]
     exact: bool
     seconds: float
+    alone: float
     plain: float | None
     difference: float | None
 
@@ -67,6 +75,15 @@ def answered(problem: Problem) -> Value:
     return value
 
 
+def joint(problem: Problem) -> Joint:
+    """The groups' probabilities within CLOSE, by the engine, and nothing made of them."""
+    known = Refinement.of(weighted_sum(subject_of(problem)), Budget.of(_BUDGET), Silent())
+    while known.improve():
+        if all(each.high - each.low <= CLOSE for each in known.joint.favourable.values()):
+            break
+    return known.joint
+
+
 def measured(asked: Sum, *, patience: float, times: int = 5) -> Measured:
     """The rates of the two groups by the engine and by the recursion, which may take ``patience`` seconds a group.
 
@@ -76,11 +93,12 @@ def measured(asked: Sum, *, patience: float, times: int = 5) -> Measured:
     problem = problem_of(asked)
     answered(problem)
     value, seconds = least(lambda: answered(problem), times)
+    _, alone = least(lambda: joint(problem), times)
     rates = tuple((each.low, each.high) for each in sorted(value.rates, key=lambda each: tuple(each.group.values())))
     exact = all(low == high for low, high in rates)
     try:
         plain, taken = least(lambda: [rate(asked, group, patience) for group in (0, 1)], times)
     except GivenUpError:
-        return Measured(rates=rates, exact=exact, seconds=seconds, plain=None, difference=None)
+        return Measured(rates=rates, exact=exact, seconds=seconds, alone=alone, plain=None, difference=None)
     apart = max(max(float(low) - p, p - float(high), 0.0) for (low, high), p in zip(rates, plain, strict=True))
-    return Measured(rates=rates, exact=exact, seconds=seconds, plain=taken, difference=apart)
+    return Measured(rates=rates, exact=exact, seconds=seconds, alone=alone, plain=taken, difference=apart)

@@ -65,7 +65,7 @@ class Relation(Enum):
     GT = ">"
     GE = ">="
 
-    def compares(self, left: Fraction, right: Fraction) -> bool:
+    def compares(self, left: Fraction | int, right: Fraction | int) -> bool:
         """Whether ``left RELATION right``."""
         match self:
             case Relation.EQ:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from fairdsl.source.numbers import digits_of
 
@@ -12,8 +13,11 @@ __all__ = ["decimal_of", "exact_places"]
 _PLACES = 40
 #: Significant digits of a rounded one: more than a double has.
 _DIGITS = 17
+#: Files of one distribution have the same probabilities, each several times.
+_KEPT = 1 << 12
 
 
+@lru_cache(_KEPT)
 def decimal_of(chance: Fraction) -> str:
     """A probability as a plain decimal: exactly where that takes few places, else rounded to the nearest."""
     places = exact_places(chance)
@@ -24,6 +28,7 @@ def decimal_of(chance: Fraction) -> str:
     return f"{whole}.{part}" if part else whole
 
 
+@lru_cache(_KEPT)
 def exact_places(chance: Fraction) -> int | None:
     """The decimal places of a terminating decimal that has few."""
     rest, places = chance.denominator, 0

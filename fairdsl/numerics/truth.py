@@ -28,6 +28,8 @@ FloatArray = NDArray[np.float64]
 Pair = tuple[BoolArray, BoolArray]
 
 _EXACT = 2**53
+#: So few values are compared one by one sooner than as an array.
+_FEW = 64
 
 
 def single_parts(predicate: Predicate) -> list[Predicate]:
@@ -123,10 +125,20 @@ class Truths:
 
 def truths_at(predicate: Predicate, column: int, values: Sequence[Fraction]) -> BoolArray:
     """Whether a predicate about one column holds at each of its values."""
+    if len(values) <= _FEW and isinstance(predicate, Compare) and len(predicate.left.terms) == 1:
+        return np.array(_compared(predicate, values), dtype=np.bool_)
     plain = all(value.denominator == 1 and abs(value.numerator) < _EXACT for value in values)
     points = np.zeros((len(values), column + 1), dtype=np.float64 if plain else object)
     points[:, column] = [float(value) for value in values] if plain else list(values)
     return mask(predicate, {Who.EACH: points})
+
+
+def _compared(comparison: Compare, values: Sequence[Fraction]) -> list[bool]:
+    """The same of a comparison with a constant, in whole numbers over a positive denominator."""
+    ((_, factor),) = comparison.left.terms
+    (by, under), (constant, over) = factor.as_integer_ratio(), comparison.left.constant.as_integer_ratio()
+    slope, offset, compares = by * over, constant * under, comparison.relation.compares
+    return [compares(slope * value.numerator + offset * value.denominator, 0) for value in values]
 
 
 def _by_atom(predicate: Predicate, column: int, axis: Axis) -> Pair:

@@ -249,7 +249,7 @@ def answers(
     """What an exact solver would say of each file, as an interval that reaches so far below and above."""
     groups = encoding._groups
     values = {
-        quantity.digest: Engine(quantity.left.instance).solve().low
+        quantity.left.digest: Engine(quantity.left.instance).solve().low
         for asking in asked_of(problem, groups, PbEncoding.DIAGRAM)
         for quantity in asking.quantities
         if quantity.left.settled is None

@@ -8,7 +8,7 @@ denominator.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
@@ -49,7 +49,8 @@ class Column:
     shares: NDArray[np.int64]
     #: What the shares of a cell add up to.
     denominator: int
-    _bits: dict[Predicate, tuple[bool, ...]] = field(default_factory=dict)
+    #: In which classes predicates hold of which that is known.
+    _bits: dict[Predicate, tuple[bool, ...]]
 
     @property
     def classes(self) -> int:
@@ -64,9 +65,8 @@ class Column:
     def bits(self, predicate: Predicate) -> tuple[bool, ...]:
         """In which classes a predicate about this column alone holds; one that the column was made for."""
         found = self._bits.get(predicate)
-        if found is None:
-            truths = truths_at(predicate, self.place, self.samples)
-            found = self._bits[predicate] = tuple(truths.tolist())
+        if found is None:  # what is left of a comparison of several columns
+            found = self._bits[predicate] = tuple(truths_at(predicate, self.place, self.samples).tolist())
         return found
 
 
@@ -85,14 +85,17 @@ def column_of(
         raise OpenError(attribute, "has no values")
     truths = np.array([truths_at(test, place, samples) for test in tests], dtype=np.bool_)
     truths = truths.reshape(len(tests), len(samples)).T
-    numbers = _ranks(samples) if weighed else np.zeros(len(samples), dtype=np.int64)
-    marks = np.column_stack([numbers, np.packbits(truths, axis=1)])
-    _, first, inverse = np.unique(marks, axis=0, return_index=True, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    numbers = _ranks(samples) if weighed else [0] * len(samples)
+    marks = list(zip(numbers, [row.tobytes() for row in np.packbits(truths, axis=1)], strict=True))
+    first: dict[tuple[int, bytes], int] = {}
+    for at, mark in enumerate(marks):
+        first.setdefault(mark, at)
+    kinds = {mark: kind for kind, mark in enumerate(first)}
+    inverse = [kinds[mark] for mark in marks]
     shares: list[dict[tuple[int, ...], Fraction]] = []
     start = 0
     for cell, pieces in zip(cells, parts, strict=True):
-        own = inverse[start : start + len(pieces)].tolist()
+        own = inverse[start : start + len(pieces)]
         start += len(pieces)
         shares.append(_shares(cell, pieces, own))
     denominator = lcm(*(share.denominator for cell in shares for share in cell.values()))
@@ -103,7 +106,9 @@ def column_of(
     for number, by_choice in enumerate(shares):
         for choice, share in by_choice.items():
             whole[choices.index(choice), number] = int(share * denominator)
-    return Column(place, tuple(samples[at] for at in first.tolist()), tuple(choices), whole, denominator)
+    ways = list(first.values())
+    known = dict(zip(tests, map(tuple, truths[ways].T.tolist()), strict=True))
+    return Column(place, tuple(samples[at] for at in ways), tuple(choices), whole, denominator, known)
 
 
 def _parts(attribute: Attribute, cell: Cell, cuts: list[Fraction], weighed: bool) -> list[Piece]:
@@ -135,9 +140,9 @@ def _shares(cell: Cell, pieces: list[Piece], classes: list[int]) -> dict[tuple[i
     return found
 
 
-def _ranks(numbers: Sequence[Fraction]) -> NDArray[np.int64]:
+def _ranks(numbers: Sequence[Fraction]) -> list[int]:
     place = {number: rank for rank, number in enumerate(sorted(set(numbers)))}
-    return np.array([place[number] for number in numbers], dtype=np.int64)
+    return [place[number] for number in numbers]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -171,14 +171,15 @@ class Courses:
         self, program: Program, distribution: Distribution, keys: Sequence[int], columns: Mapping[int, Column]
     ) -> None:
         self.program = program
-        orders = dict.fromkeys(_orders(program, distribution, keys, columns))
-        self._left = [(order, Counting(program, order, cells_along(distribution, order, keys))) for order in orders]
+        self._distribution, self._keys = distribution, keys
+        self._orders = _orders(program, distribution, keys, columns)
+        self._left: list[tuple[tuple[int, ...], Counting]] = []
         self._allowed = _FIRST
 
     def within(self, limit: float) -> Ordered | None:
         """A course of at most so much work; None where no order has one. What was counted before is not again."""
         while True:
-            for order, counting in self._left:
+            for order, counting in self._begun():
                 course = counting.within(min(self._allowed, limit))
                 if course is not None:
                     return order, course
@@ -191,6 +192,15 @@ class Courses:
             order, best = self._left[0]
             if self._allowed > _HALF_WAY and 2 * best.progress < best.whole:
                 return None
+
+    def _begun(self) -> Iterator[tuple[tuple[int, ...], Counting]]:
+        """The orders that are left, and behind them those that nobody came to so far."""
+        yield from list(self._left)
+        for order in self._orders:
+            if all(order != known for known, _ in self._left):
+                counting = Counting(self.program, order, cells_along(self._distribution, order, self._keys))
+                self._left.append((order, counting))
+                yield order, counting
 
 
 def _orders(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log2
 
 import numpy as np
@@ -293,15 +294,22 @@ def _merged(states: _States) -> tuple[_States, IntArray]:
     States are sorted by a random linear form of their numbers; where two different ones have one form, by another.
     """
     rows = [*states.sums, *states.left]
-    random = np.random.default_rng(0)
+    attempt = 0
     while True:
         code = np.zeros(len(states), dtype=np.uint64)
-        for row, factor in zip(rows, random.integers(1, 1 << 63, len(rows), dtype=np.uint64), strict=True):
+        for row, factor in zip(rows, _form(len(rows), attempt), strict=True):
             code += row.astype(np.uint64) * factor
         _, first, number = np.unique(code, return_index=True, return_inverse=True)
         number = number.reshape(-1)
         if all(np.array_equal(row[first][number], row) for row in rows):
             return states.at(first), number
+        attempt += 1
+
+
+@cache
+def _form(width: int, attempt: int) -> NDArray[np.uint64]:
+    """The factors of a random linear form of so many numbers."""
+    return np.random.default_rng(attempt).integers(1, 1 << 63, width, dtype=np.uint64)
 
 
 # --------------------------------------------------------------------------------------------------

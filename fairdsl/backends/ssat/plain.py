@@ -21,13 +21,16 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
 
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
+from fairdsl.backends.ssat.writing import sdimacs_of
 
 __all__ = ["Plain", "plain", "rounded"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plain:
     """What is left to be solved, and how its value leads back.
 
@@ -44,6 +47,11 @@ class Plain:
     def settled(self) -> Fraction | None:
         """The value, where nothing is left to be solved."""
         return None if self.instance.clauses else self.factor
+
+    @cached_property
+    def digest(self) -> str:
+        """A name for the instance, which says nothing about itself."""
+        return sha256(sdimacs_of(self.instance).encode()).hexdigest()
 
     def then(self, later: Plain) -> Plain:
         """This normal form followed by one of its ``instance``."""

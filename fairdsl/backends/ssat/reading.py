@@ -205,10 +205,12 @@ class Reader:
             self._refuse(word, f"this is not {what}", _PREFIX if what == "a variable" else _CLAUSE)
         return int(text)
 
-    def _counted(self, variable: int, word: Place) -> None:
+    def _counted(self, variable: int, at: Place | Line) -> None:
+        """E0643 for a variable that the header leaves out; of a comment it is the third word."""
         if variable > self._variables:
             assert self._header is not None
             header = self._span(self._words(self._header)[2])
+            word = self._words(at)[2] if isinstance(at, Line) else at
             raise DiagnosticError(errors.not_counted(variable, self._variables, self._span(word), header))
 
     # ---- comments ----------------------------------------------------------------------------
@@ -221,11 +223,11 @@ class Reader:
         for line in self._comments:
             if match := _NAME.match(line.text.strip()):
                 variable = int(match["variable"])
-                self._counted(variable, self._words(line)[2])
+                self._counted(variable, line)
                 names[variable] = match["text"]
             elif match := _EXACT.match(line.text.strip()):
                 variable = int(match["variable"])
-                self._counted(variable, self._words(line)[2])
+                self._counted(variable, line)
                 exact[variable] = self._exact(variable, match["ratio"].strip(), line, again=variable in exact)
             else:
                 comments.append(line.text.strip().removeprefix("c").strip())

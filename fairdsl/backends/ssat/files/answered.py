@@ -27,7 +27,7 @@ from fairdsl.backends.encoding import Answer
 from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.engine import Solution, Statistics
-from fairdsl.backends.ssat.files.quantities import Asking, digest_of
+from fairdsl.backends.ssat.files.quantities import Asking
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.backends.ssat.questions import Extremes, Formulas, Inquiry, settled
@@ -134,7 +134,7 @@ class _Answered(Inquiry):
         left = formulas.left(name, assumptions)
         if left.settled is not None:
             return _solution(left.settled, left.settled, outermost_choice(instance, left, {}))
-        quantity = self._files.get(digest_of(left.instance))
+        quantity = self._files.get(left.digest)
         if quantity is None and self._learned and _one_group(formulas, assumptions):
             return super().solved(formulas, name, assumptions)
         if quantity is None:

@@ -341,7 +341,7 @@ class _Found:
         written = self.write(instance, said)
         self.files[name] = written.text.encode()
         self.described[name] = {"role": "quantity", "means": means, **written.about}
-        entry |= {"file": name, "factor": ratio(left.factor), "instance": quantity.digest}
+        entry |= {"file": name, "factor": ratio(left.factor), "instance": left.digest}
 
     def _part(self, distribution: int, subject: Subject, asking: Asking, quantity: Quantity) -> str:
         slugs = []

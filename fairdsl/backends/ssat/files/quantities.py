@@ -3,7 +3,7 @@
 Every one is the value of a formula (:mod:`fairdsl.backends.ssat.questions`) with all keys fixed, or, where the extreme
 groups are asked for, with the keys fixed that define no groups. It is ``factor`` times the value of an instance in
 the normal form of :mod:`fairdsl.backends.ssat.plain`; with nothing left of the instance it is known. The
-``digest`` of an instance names it: answers are to the instance that has it, and to no other.
+digest of an instance names it: answers are to the instance that has it, and to no other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.backends.ssat.plain import Plain
 from fairdsl.backends.ssat.questions import Cells, Formulas, Inquiry, learns
-from fairdsl.backends.ssat.writing import sdimacs_of
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
@@ -42,7 +41,6 @@ __all__ = [
     "asked_of",
     "combined",
     "comments",
-    "digest_of",
     "meaning",
     "name_of",
     "ratio",
@@ -62,11 +60,6 @@ class Quantity:
     cells: Mapping[int, int]
     left: Plain
     names: Mapping[int, str]
-
-    @property
-    def digest(self) -> str:
-        """Of its instance."""
-        return digest_of(self.left.instance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,12 +94,6 @@ def asked_of(problem: Problem, groups: Groups | None, sums: PbEncoding) -> tuple
         inquiry = _Recorded(question, distribution, counts=counts, sums=sums)
         found.append(inquiry.asking(learns(question, distribution, groups)))
     return tuple(found)
-
-
-def digest_of(instance: Instance) -> str:
-    """A name for an instance, whatever is said about it."""
-    bare = Instance(variables=instance.variables, prefix=instance.prefix, clauses=instance.clauses)
-    return sha256(sdimacs_of(bare).encode()).hexdigest()
 
 
 class _Recorded(Inquiry):
