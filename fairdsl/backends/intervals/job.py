@@ -94,6 +94,8 @@ def pack_job(task: Task, head: JobHead) -> bytes:
         match getattr(task, each.name):
             case np.ndarray() as array:
                 arrays[each.name] = array
+            case () if each.default == ():
+                pass
             case tuple() as several:
                 lists[each.name] = len(several)
                 arrays |= {f"{each.name}/{number}": array for number, array in enumerate(several)}
@@ -116,6 +118,6 @@ def _task(head: JobHead, arrays: Arrays) -> Task:
     """The task again; KeyError where a part is missing, ValueError where its parts do not fit together."""
     several = {name: tuple(arrays[f"{name}/{number}"] for number in range(count)) for name, count in head.lists.items()}
     alone = {name: array for name, array in arrays.items() if "/" not in name}
-    task = Task(**{"float32_error": None, "remainders": ()} | alone | several | dict(head.numbers))  # type: ignore[arg-type]
+    task = Task(**{"float32_error": None} | alone | several | dict(head.numbers))  # type: ignore[arg-type]
     check_task(task)
     return task

@@ -87,7 +87,7 @@ class Refinement:
         self._net: Net = net_of(task)
         self._work: Work = work_for(self._net, _CELLS, MOST_REGIONS)
         self._tree = tree
-        self._ties = Ties(task, self._net)
+        self._ties = Ties(task)
         self._memory = memory
         #: The tree that was forked last, and the leaves that each part took of it.
         self._lent: tuple[Tree, list[NDArray[np.int64]]] | None = None
@@ -196,7 +196,8 @@ class Refinement:
     def decide_ties(self) -> None:
         """Decide all small boxes that rounding has left in doubt so far, however long it takes."""
         self._ties.forget()
-        self._ties.settle(self._tree, 2**60)
+        while self._ties.left(self._tree):
+            self._ties.settle(self._tree, 1)
 
     @property
     def seconds_a_node(self) -> float:

@@ -16,14 +16,12 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.effort import units_of_box
-from fairdsl.backends.intervals.kernels.layout import Net
 from fairdsl.backends.intervals.kernels.slots import EVALUATED, FREE, NODES, TIED, Tree
 from fairdsl.backends.intervals.kernels.split import NOTHING
 from fairdsl.backends.intervals.kernels.tree import LEAST
 from fairdsl.backends.intervals.remainders import exactly
 from fairdsl.backends.intervals.task import AttributeKind, Task
-from fairdsl.clock import UNITS
+from fairdsl.clock import UNITS, Work, spend
 from fairdsl.ir.exact_array import ExactArray, nearest_floats
 from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
 from fairdsl.ir.expr import Relation
@@ -36,10 +34,12 @@ __all__ = ["Counted", "Individuals", "Ties"]
 
 Integers = NDArray[np.int64]
 
-#: Multiplications of integers a second, as many as a curved unit takes, and seconds that are evaluated at once.
+#: What is counted where effort is given: an individual that takes more than float64.
+_DECIDED = Work("individuals decided exactly", UNITS)
+#: Seconds that such an individual takes, one in float64, and all that are evaluated at once whoever they are.
+_EXACT, _FLOAT, _ALL = 2.5e-4, 1e-5, 1e-3
+#: Multiplications of integers a second, as many as a curved unit takes, and seconds of a turn.
 _PACE, _CURVED, _SECONDS = 5e6, 2000, 0.05
-#: Individuals that are evaluated at once at most.
-_TOGETHER = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ class Counted:
 class Ties:
     """The boxes of a tree that are decided so, when nothing else is left to do."""
 
-    def __init__(self, task: Task, net: Net) -> None:
-        self._task, self._net = task, net
+    def __init__(self, task: Task) -> None:
+        self._task = task
         self._individuals: Individuals | None = None
-        self._known = task.exact or bool(task.remainders)
+        self._known = _known(task)
         #: The nodes that wait, the next one last; None where the tree has to be asked. What decides the next one.
         self._waiting: list[int] | None = None
-        self._deciding: Iterator[int] | None = None
+        self._deciding: Iterator[float] | None = None
 
     def forget(self) -> None:
         """The tree has changed, or is another one."""
@@ -81,31 +81,37 @@ class Ties:
         return bool(self._waiting)
 
     def settle(self, tree: Tree, nodes: int) -> int:
-        """Go on for about as long as so many nodes take; returns how many it were. Deterministic."""
-        spent = 0
-        while spent < nodes and self.left(tree):
+        """Evaluate some individuals, and so for a turn or so many times; returns how often it was. Deterministic."""
+        spent, seconds = 0, 0.0
+        while spent < nodes and seconds < _SECONDS and self.left(tree):
             if self._deciding is None:
                 self._deciding = self._decide(tree)
-            spent += next(self._deciding)
+            seconds += next(self._deciding, 0.0)
+            spent += 1
         tree.counts[EVALUATED] += spent
         return spent
 
-    def _decide(self, tree: Tree) -> Iterator[int]:
-        """Decide the boxes, one after the other; yields what it takes now and then, in nodes."""
+    def _decide(self, tree: Tree) -> Iterator[float]:
+        """Decide the boxes, one after the other; yields now and then the seconds that it takes."""
         if self._individuals is None:
             self._individuals = Individuals(self._task)
-        a_node = units_of_box(self._net) / UNITS
         while self._waiting:
             slot = tree.slot[self._waiting[-1]]
-            counting = self._individuals.counted(tree.low[slot], tree.high[slot], int(tree.comparison[slot]))
-            while True:
-                try:
-                    exact = next(counting)
-                except StopIteration as end:
-                    _enter(tree, self._waiting.pop(), end.value)
-                    yield 1
-                    break
-                yield 1 + round(exact * self._individuals.seconds / a_node)
+            box = tree.low[slot], tree.high[slot], int(tree.comparison[slot])
+            found = yield from self._individuals.counted(*box)
+            _enter(tree, self._waiting.pop(), found)
+
+
+def _known(task: Task) -> bool:
+    """Whether the task has the model's own numbers, and they say who gets which outcome."""
+    finite = all(np.isfinite(array).all() for array in (*task.rounded, task.margin))
+    return finite and (task.exact or bool(task.remainders)) and (len(task.rivals) == 1 or _every_two(task))
+
+
+def _every_two(task: Task) -> bool:
+    """Whether the rows are the differences of every two outcomes' scores, in order."""
+    pairs = combinations(range(int(task.rivals.max()) + 1), 2)
+    return bool(task.rivals.tolist() == [list(pair) for pair in pairs])
 
 
 def _enter(tree: Tree, node: int, found: Counted) -> None:
@@ -139,11 +145,11 @@ class Individuals:
         layers = self._evaluator.model.layers
         price = sum(layer.weight.floats.size + _CURVED * np.count_nonzero(layer.curve_codes) for layer in layers)
         #: Seconds that an individual may take, and how many are evaluated at once.
-        self.seconds = price / _PACE
-        self._together = max(1, min(_TOGETHER, int(_SECONDS / self.seconds)))
+        self._seconds = _EXACT + price / _PACE
+        self._together = max(1, int(_SECONDS / self._seconds))
 
-    def counted(self, low: Integers, high: Integers, comparison: int) -> Generator[int, None, Counted]:
-        """What the units of a box come to; yields now and then how many individuals took more than float64."""
+    def counted(self, low: Integers, high: Integers, comparison: int) -> Generator[float, None, Counted]:
+        """What the units of a box come to; yields the seconds that some individuals took, by their number alone."""
         start, stop = self._task.group_start[comparison : comparison + 2].tolist()
         units = list(product(*(range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True))))
         people = [(unit, group) for unit in range(len(units)) for group in range(start, stop)]
@@ -155,7 +161,9 @@ class Individuals:
                 found = self._evaluator.settled(self._rows(units, some))
                 for (unit, _), decision in zip(some, found.decisions.tolist(), strict=True):
                     met[unit].add(decision)
-                yield found.doubled + found.exactly
+                exact = found.doubled + found.exactly
+                spend(_DECIDED, exact, each=self._seconds)
+                yield _ALL + _FLOAT * len(some) + self._seconds * exact
         unfair = [len(decisions - {UNDECIDED}) > 1 for decisions in met]
         left = sum(UNDECIDED in decisions and not known for decisions, known in zip(met, unfair, strict=True))
         return Counted(len(units), sum(unfair), left)
@@ -180,7 +188,7 @@ class Individuals:
 
 
 def _numbers(task: Task) -> list[ExactArray]:
-    """The model's own numbers of each array of the task; ValueError where they are not known."""
+    """The model's own numbers of each array that individuals are evaluated by."""
     arrays = task.rounded
     if task.exact:
         return [ExactArray.from_floats(array) for array in arrays]
@@ -228,8 +236,6 @@ def _rule(task: Task) -> tuple[DecisionRule, NDArray[np.object_]]:
         rule = ByThreshold(relation=relation, low=Fraction(-high), high=Fraction(-low), granted=1, otherwise=0)
         return rule, np.array([[1]], dtype=object)
     outcomes = int(task.rivals.max()) + 1
-    if task.rivals.tolist() != [list(pair) for pair in combinations(range(outcomes), 2)]:
-        raise ValueError("not every two outcomes are rivals")
     # Row (0, j) is the first score less the j-th.
     scores = np.zeros((outcomes, rows), dtype=object)
     scores[range(1, outcomes), range(outcomes - 1)] = -1
