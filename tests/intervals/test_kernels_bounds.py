@@ -314,6 +314,18 @@ def test_a_region_counts_for_no_more_than_what_its_half_space_leaves() -> None:
     assert 2 / 100 <= work.result[VIOLATING] <= 0.11 + 1e-6
 
 
+def test_a_region_counts_for_no_more_than_the_half_space_that_holds_least() -> None:
+    """Of max(y - 50, 0) + max(x - 90, 0) / 100 - 25, to which the path adds 100: three quarters by y, a tenth by x."""
+    layers = [([[1, 0], [0, 1]], [-90, -50]), ([[0.01, 1]], [-25])]
+    task = network([LATTICE] * 2, [100, 100], layers, [(np.zeros(2), [[[0, 100]]])])
+    net, tree = net_of(task), Refinement.start(task)._tree
+    work = work_for(net, _CELLS, 4)
+    load_slot(net, work, tree, 0)
+    work.units.phase[0] = ON_BY_SPLIT
+    analyse(net, work, FIRST, _CELLS)
+    assert 0.075 <= work.result[VIOLATING] <= 0.1 + 1e-6
+
+
 def test_one_unit_of_very_many_is_not_lost_between_two_half_spaces() -> None:
     """At x = 0 and y <= 5 only is x_1 + .. + x_200 + max(y - 5, 0) - 1/2 with a path of length 1 of both signs."""
     count, cells = 200, 1024

@@ -11,6 +11,8 @@ zeros of one fibre are at most ``max |d row / d path| / s`` apart, hence the bou
 
 from __future__ import annotations
 
+import math
+
 from fairdsl.backends.intervals.kernels.bounds import compose, relax
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
@@ -28,6 +30,8 @@ VIOLATING, FALSIFIED, VIOLATING32, FRONTIER, IN_FORCE, LOWER_OFFSET, UPPER_OFFSE
 #: Boxes nearer than this are bounded again, by so many steps of each row's slopes. Of AC-7's boxes nearer than a
 #: twentieth they decide one in seven, of those beyond a tenth none.
 _NEAR, _STEPS = 0.05, 3
+#: A half-space is measured where a normal distribution says that it holds less than this part of the share.
+_WORTH = 0.9
 
 
 @part
@@ -113,8 +117,11 @@ def _shares(
         violating32 += at_most32
         if rows == 1 and in_force == 0 and corners:
             work.result[FALSIFIED] = at_least
-    work.result[VIOLATING] = min(1.0, violating)
-    work.result[VIOLATING32] = min(1.0, max(violating, violating32))
+    inside = 1.0
+    if in_force > 0 and max(violating, violating32) > 0.0:
+        inside = _inside_halves(net, work, in_force, min(1.0, max(violating, violating32)), count, cells)
+    work.result[VIOLATING] = min(inside, violating)
+    work.result[VIOLATING32] = min(inside, max(violating, violating32))
 
 
 @part
@@ -206,7 +213,7 @@ def _between_bounds(
     Wherever on the path; in the second, not by more than float32's error. The greater of the two that the bounds leave
     is 1, and the other stays as it is, however small; or it is outward by far more than the difference is rounded.
     """
-    shape, law, box, trial = net.shape, work.law, work.box, work.scratch.trial
+    box, trial = work.box, work.scratch.trial
     shared = net.layers.widths[0]
     fewest = fewest32 = 1.0
     most = most32 = 0.0
@@ -220,18 +227,56 @@ def _between_bounds(
         share = share32 = 1.0
         beyond = offset + greatest(box, trial, 0, shared)
         if beyond > (max(error32, 0.0) if decided else 0.0):
-            measure_spans(shape, law, box, trial)
-            left_out, _, _, _ = choose_fibres(shape, law, box, work.row, shared, count)
-            side, top, step, spread, lowest = law_without(shape, law, box, trial, left_out, cells)
-            slope, width, real, start = section_of(shape, law, box, trial, left_out)
-            high = spread - offset - lowest - start
-            for in_float32 in range(2 if error32 >= 0.0 else 1):
-                end = high + error32 if in_float32 else high
-                share32 = mass_touching(law.mass[side], top, step, slope, width, real, -INFEASIBLE, end, INFEASIBLE)
-                share = share if in_float32 else share32
+            share, share32 = _not_above(net, work, offset, error32, count, cells)
         fewest, most = min(fewest, share), max(most, share)
         fewest32, most32 = min(fewest32, share32), max(most32, share32)
     return max(fewest - (1.0 - most), 0.0), max(fewest32 - (1.0 - most32), 0.0)
+
+
+@part
+def _not_above(net: Net, work: Work, offset: float, error32: float, count: int, cells: int) -> tuple[float, float]:
+    """At most these shares of the box have the form on trial plus ``offset`` at most 0, and at most float32's error."""
+    shape, law, box, trial = net.shape, work.law, work.box, work.scratch.trial
+    measure_spans(shape, law, box, trial)
+    left_out, _, _, _ = choose_fibres(shape, law, box, work.row, net.layers.widths[0], count)
+    side, top, step, spread, lowest = law_without(shape, law, box, trial, left_out, cells)
+    slope, width, real, start = section_of(shape, law, box, trial, left_out)
+    high = spread - offset - lowest - start
+    share = mass_touching(law.mass[side], top, step, slope, width, real, -INFEASIBLE, high, INFEASIBLE)
+    if error32 < 0.0:
+        return share, share
+    high += error32
+    return share, mass_touching(law.mass[side], top, step, slope, width, real, -INFEASIBLE, high, INFEASIBLE)
+
+
+@part
+def _inside_halves(net: Net, work: Work, in_force: int, share: float, count: int, cells: int) -> float:
+    """At most this share of the box has any of its path in the half-space that seems to hold least of it; or 1.
+
+    Which one that is, and whether it holds less than ``share``, is told by a normal distribution.
+    """
+    box, halves, shape, trial = work.box, work.halves, net.shape, work.scratch.trial
+    shared = net.layers.widths[0]
+    fewest = INFEASIBLE
+    chosen = -1
+    for j in range(in_force):
+        half = halves.form[j]
+        middle = halves.offset[j] + greatest(box, half, shared, count)
+        variance = 0.0
+        for attribute in range(len(shape.kinds)):
+            low = least(box, half, shape.first[attribute], shape.first[attribute + 1])
+            high = greatest(box, half, shape.first[attribute], shape.first[attribute + 1])
+            middle += 0.5 * (low + high)
+            variance += (high - low) ** 2 / 12.0
+        if variance > 0.0 and middle < fewest * math.sqrt(variance):
+            fewest = middle / math.sqrt(variance)
+            chosen = j
+    if chosen < 0 or fewest > 3.0 or 1.0 / (1.0 + math.exp(-1.7 * max(fewest, -100.0))) > _WORTH * share:
+        return 1.0
+    for i in range(count):
+        trial[i] = -halves.form[chosen, i]
+    offset = least(box, trial, shared, count) - halves.offset[chosen] - net.layers.error[len(net.layers.widths) - 1]
+    return _not_above(net, work, offset, -1.0, count, cells)[0]
 
 
 @part
