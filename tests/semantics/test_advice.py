@@ -192,8 +192,17 @@ def test_a_constant_condition_is_called_what_it_is(condition: str, title: str, t
 
 
 def test_the_code_of_those_who_lack_a_number_is_nobodys_value(tmp_path: Path) -> None:
-    text = pairs("  among a.hours > 80 # error: E0409")
-    text = text.replace("hours     : integer 0 .. 80", "hours     : integer 0 .. 80 or missing")
+    text = """
+domain Client { hours : integer 0 .. 80 or missing  sex : category { female, male } }
+model approve : Client -> { reject, grant }
+  grant when hours > 40
+property p {
+  compare a, b : Client
+  differ in sex
+  among a.hours > 80 # error: E0409
+  require same decision
+}
+"""
     (finding,) = assert_found_as_marked(text, tmp_path)
     assert finding.primary is not None
     assert finding.primary.text == "`hours` is a whole number from 0 to 80 or missing"
