@@ -198,8 +198,8 @@ model approve : Client -> { reject, grant }
   grant when hours > 40
 property p {
   compare a, b : Client
-  differ in sex
-  among a.hours > 80 # error: E0409
+  differ in hours
+  among a.hours > 80 or a.sex = male # warning: W0802
   require same decision
 }
 """
