@@ -199,7 +199,7 @@ model approve : Client -> { reject, grant }
 property p {
   compare a, b : Client
   differ in hours
-  among a.hours > 80 or a.sex = male # warning: W0802
+  among a.hours > 90 or a.sex = male # warning: W0802
   require same decision
 }
 """
