@@ -2,13 +2,15 @@
 
 Records and cells follow RFC 4180: separated by commas, in double quotes where they hold a comma, a quote
 (doubled) or a line break. A header without a comma may be separated by semicolons, tabs or bars, and then all records
-are. Blanks after a separator are not a part of a cell, blank lines are not records, and there are no comments.
+are. Blanks between a separator and quotes are not a part of a cell, blank lines are not records, and there are no
+comments.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,7 +67,9 @@ def read_records(source: SourceFile) -> Records:
     """Split the text; raises DiagnosticError (E0530) where it is not a table with rows."""
     lines = _split(source.text)
     separator = _separator(source, lines)
-    reader = csv.reader(lines, strict=True, skipinitialspace=True, delimiter=separator)
+    # Blanks before a cell may be a name's own (the raw table of Adult has ` Male`), and are kept unless quotes follow.
+    quoted = re.search(rf'(?:^|{re.escape(separator)}) +"', source.text, re.MULTILINE) is not None
+    reader = csv.reader(lines, strict=True, skipinitialspace=quoted, delimiter=separator)
     rows: list[list[str]] = []
     starts: list[int] = []
     ends: list[int] = []

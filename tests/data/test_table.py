@@ -226,6 +226,17 @@ def test_a_quoted_hash_is_a_cell(tmp_path: Path) -> None:
     assert read(text, tmp_path).rows == 1
 
 
+def test_blanks_before_a_cell_are_a_names_own_where_no_quotes_follow(tmp_path: Path) -> None:
+    names = (" Male", "Male", " Fe, male")
+    sex = Category(values=tuple(CategoryValue(name=name, code=code) for code, name in enumerate(names)), coded=False)
+    domain = Domain(name="Person", attributes=(Attribute(name="sex", type=sex), COLUMNS[0]), where=TRUE)
+    path = tmp_path / "adult.csv"
+    path.write_text("age,sex\n30, Male\n40,Male\n50,Male \n 60 , Male\n")
+    assert read_table(str(path), domain).values.points() == [(0, 30), (1, 40), (1, 50), (0, 60)]
+    path.write_text('age,sex\n30, "Male"\n40, " Male"\n50," Fe, male"\n')
+    assert read_table(str(path), domain).values.points() == [(1, 30), (0, 40), (2, 50)]
+
+
 def test_rows_of_other_lengths_are_counted(tmp_path: Path) -> None:
     (finding,) = findings(HEADER + "1,x\n1,x,37,none,5,1\n1\n2\n", tmp_path)
     assert finding.notes == ("so are 2 more rows",)

@@ -255,6 +255,23 @@ def test_named_inputs_are_bound_by_name(shape: list[Any], tmp_path: Path) -> Non
     assert problem.code == "E0509"
 
 
+def test_a_header_that_an_exporter_has_made_a_name_of_is_said(tmp_path: Path) -> None:
+    path = saved(network(NAMED, W, inputs={key: ["N", 1] for key in ("debt_ratio", "age", "hours")}), tmp_path)
+
+    def named(*columns: tuple[str, str | None]) -> Domain:
+        kind = Integer(low=0, high=99)
+        return Domain(
+            name="P", attributes=tuple(Attribute(name=n, type=kind, column=c) for n, c in columns), where=TRUE
+        )
+
+    (problem,) = found(lambda: load(path, named(("age", None), ("hours", None), ("debt", "debt-ratio"))))
+    assert problem.help is not None
+    assert 'name the attribute as the file names it, `debt_ratio : ... column "debt-ratio"`' in problem.help
+    (problem,) = found(lambda: load(path, named(("age", None), ("debt_ratio", "hours"), ("years", None))))
+    assert problem.primary is not None
+    assert "`debt_ratio` would fill both" in problem.primary.text
+
+
 def test_integer_inputs_take_whole_numbers(tmp_path: Path) -> None:
     nodes = [node("Cast", ["x"], ["f"], to=TensorProto.FLOAT), node("Gemm", ["f", "w"], ["y"])]
     path = saved(network(nodes, W, dtype=TensorProto.INT64), tmp_path)

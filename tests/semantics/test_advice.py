@@ -191,6 +191,23 @@ def test_a_constant_condition_is_called_what_it_is(condition: str, title: str, t
     assert finding.title == title
 
 
+def test_the_code_of_those_who_lack_a_number_is_nobodys_value(tmp_path: Path) -> None:
+    text = """
+domain Client { hours : integer 0 .. 80 or missing  sex : category { female, male } }
+model approve : Client -> { reject, grant }
+  grant when hours > 40
+property p {
+  compare a, b : Client
+  differ in hours
+  among a.hours > 90 or a.sex = male # warning: W0802
+  require same decision
+}
+"""
+    (finding,) = assert_found_as_marked(text, tmp_path)
+    assert finding.primary is not None
+    assert finding.primary.text == "`hours` is a whole number from 0 to 80 or missing"
+
+
 def test_what_is_left_of_an_attribute_is_said_once(tmp_path: Path) -> None:
     (finding,) = assert_found_as_marked(pairs("  among a.income < income # error: E0409"), tmp_path)
     assert finding.primary is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -211,8 +212,24 @@ def _by_name(graph: GraphInputs, names: Sequence[str], domain: Domain, span: Spa
     if missing:
         known = [attribute.column or attribute.name for attribute in domain.attributes]
         reason = "no attribute and no `column` has this name"
-        raise DiagnosticError(errors.input_not_bound(graph.path, missing, known, reason, span))
+        raise DiagnosticError(
+            errors.input_not_bound(graph.path, missing, known, reason, span, *_renamed(missing[0], domain))
+        )
+    for place in set(places.values()):
+        shared = [name for name in dict.fromkeys(names) if places[name] == place]
+        if len(shared) > 1:  # an attribute's name and its `column`: one of the two inputs is somebody else's
+            reason = f"`{domain.attributes[place].name}` would fill both"
+            raise DiagnosticError(errors.input_not_bound(graph.path, shared, [], reason, span))
     return tuple(Form.of(AttributeInput(places[name])) for name in names)
+
+
+def _renamed(name: str, domain: Domain) -> tuple[str, ...]:
+    """What to do where skl2onnx has written a column's header as a name (`hours-per-week` as `hours_per_week`)."""
+    written = [re.sub(r"^(?=[0-9])", "_", re.sub(r"[^\w+]", "_", item.column or "")) for item in domain.attributes]
+    if written.count(name) != 1:
+        return ()
+    header = domain.attributes[written.index(name)].column
+    return (f'name the attribute as the file names it, `{name} : ... column "{header}"`',)
 
 
 def _width(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs, span: Span) -> Diagnostic:

@@ -91,7 +91,13 @@ def _values(attribute: Attribute, values: ValueSet) -> str:
             return f"`{attribute.name}` is {listing((attribute.show(Fraction(code)) for code in codes), 'or')}"
         case ((Integer() | Real()), _) if values.low is not None and values.high is not None:
             what = "a whole number " if isinstance(attribute.type, Integer) else ""
-            return f"`{attribute.name}` is {what}from {show_number(values.low)} to {show_number(values.high)}"
+            low, high, lacking = values.low, values.high, ""
+            if high == attribute.missing:  # its code is beyond the last number, and nobody's value
+                last = attribute.known.bounds[1]
+                if last is None or low > last:
+                    return f"`{attribute.name}` is missing"
+                high, lacking = last, " or missing"
+            return f"`{attribute.name}` is {what}from {show_number(low)} to {show_number(high)}{lacking}"
     return ""
 
 
