@@ -25,7 +25,7 @@ from tests.agreement.engines import KEPT, SECONDS, answer_of_kept, ask
 from tests.agreement.test_planted_faults import flip_a_strictness
 from tests.agreement.through_files import ThroughFiles
 from tests.drawing import examples
-from tests.modules import PACKAGE, files, tree_of
+from tests.modules import PACKAGE, files, nodes_of
 from tests.solvers import InProcess
 
 
@@ -105,7 +105,7 @@ def test_every_engine_is_registered() -> None:
         each.name
         for file in files()
         if file.is_relative_to(PACKAGE / "backends")
-        for each in tree_of(file).body
+        for each in nodes_of(file, "def answer(")
         if isinstance(each, ast.ClassDef)
         for method in each.body
         if isinstance(method, ast.FunctionDef) and method.name == "answer"
