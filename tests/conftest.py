@@ -43,8 +43,8 @@ _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.fil
 
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
 # `ci` is reproducible, `nightly` long; everyday runs are short. Tests draw a share of these (tests/drawing.py).
-settings.register_profile("dev", max_examples=12, deadline=None, suppress_health_check=_SLOW_DRAWS)
-settings.register_profile("ci", max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
+settings.register_profile("dev", max_examples=8, deadline=None, suppress_health_check=_SLOW_DRAWS)
+settings.register_profile("ci", max_examples=8, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(_PROFILE)
 

@@ -17,7 +17,7 @@ from tests.demands.held import ask_each, demands_of, drawn, laws_agree, people_i
 from tests.demands.naive import Said, law
 
 #: Of so many demands about models of a kind, how many an engine decides at least; others say nothing, or it refuses.
-COUNT = 12
+COUNT = 8
 DECIDED = {
     "formula": {"enumerate": 7, "enumerate, share": 6, "search": 3, "smt": 7, "smt, share": 5},
     "network": {"enumerate": 5, "search": 2, "smt": 5, "smt, share": 3},
