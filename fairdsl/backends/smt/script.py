@@ -97,8 +97,7 @@ def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fract
     lines = [f"; {commented(case.title)}", *_HEADER]
     lines.extend(line for line in people.declarations() if not line.startswith(";"))
     for who, attribute in people.variables():
-        sets = region.a if who == "a" else region.b
-        lines.extend(_asserted(people.within(who, attribute, sets[attribute])))
+        lines.extend(_asserted(people.within(who, attribute, region.sets(who)[attribute])))
     lines.extend(_asserted(*people.membership(), *people.comparable(), people.holds(case.condition, "a")))
     lines.extend(dict.fromkeys((*a.lines, *b.lines)))  # what both copies share is declared once
     lines.extend(_asserted(_met(case.atoms, a.scores, b.scores, margin)))
