@@ -42,9 +42,10 @@ threadpool_limits(limits=1, user_api="blas")
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
-# `ci` is reproducible, `nightly` long; everyday runs are short. Tests draw a share of these (tests/drawing.py).
-settings.register_profile("dev", max_examples=8, deadline=None, suppress_health_check=_SLOW_DRAWS)
-settings.register_profile("ci", max_examples=8, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
+# Everyday runs are short, and draw the same each time: tests that count what came up must not fail by chance. `nightly`
+# is long, and draws at random. Tests draw a share of these (tests/drawing.py).
+for _name in ("dev", "ci"):
+    settings.register_profile(_name, max_examples=8, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(_PROFILE)
 
