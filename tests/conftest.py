@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal import charmap
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.intervalsets import IntervalSet
 from threadpoolctl import threadpool_limits
 
 # Tests start hundreds of processes. Where Python is told not to keep what it compiles, each of them would compile the
@@ -40,9 +42,10 @@ threadpool_limits(limits=1, user_api="blas")
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
-# `ci` is reproducible, `nightly` long; everyday runs are short. Tests draw a share of these (tests/drawing.py).
-settings.register_profile("dev", max_examples=12, deadline=None, suppress_health_check=_SLOW_DRAWS)
-settings.register_profile("ci", max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
+# Everyday runs are short, and draw the same each time: tests that count what came up must not fail by chance. `nightly`
+# is long, and draws at random. Tests draw a share of these (tests/drawing.py).
+for _name in ("dev", "ci"):
+    settings.register_profile(_name, max_examples=8, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(_PROFILE)
 
@@ -50,6 +53,11 @@ settings.load_profile(_PROFILE)
 # depends on the modules that the tests before have loaded, also where it is to be reproducible.
 if _PROFILE != "nightly":
     vars(providers)["is_local_module_file"] = lambda path: False
+
+# What UTF-8 encodes, and that it decodes to itself: else every worker tries all characters there are, for a second.
+_EVERY = (IntervalSet(((0, 0xD7FF), (0xE000, sys.maxunicode))), IntervalSet(()))
+_of_codec = charmap.intervals_from_codec
+vars(charmap)["intervals_from_codec"] = lambda codec: _EVERY if codec == "utf-8" else _of_codec(codec)
 
 #: Folders whose tests take minutes together and hardly use the compiled kernels.
 _WITHOUT_KERNELS = {

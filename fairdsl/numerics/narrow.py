@@ -46,6 +46,12 @@ class Finite:
         """How many values there are."""
         return len(self.values)
 
+    def nearest(self, value: float) -> Fraction:
+        """The value that is nearest to a number; there is one."""
+        if isinstance(self.values, range) and self.values.step == 1:
+            return Fraction(min(max(round(value), self.values[0]), self.values[-1]))
+        return Fraction(min(self.values, key=lambda own: abs(float(own) - value)))
+
     def contains(self, value: Fraction | int) -> bool:
         """Membership."""
         # A range looks for anything but an int by going through all its values.
@@ -63,6 +69,11 @@ class Interval:
     def count(self) -> None:
         """Reals are not counted."""
         return
+
+    def nearest(self, value: float | Fraction) -> Fraction:
+        """The value that is nearest to a number."""
+        found = Fraction(value) if self.low is None else max(self.low, Fraction(value))
+        return found if self.high is None else min(self.high, found)
 
     def contains(self, value: Fraction | int) -> bool:
         """Membership."""

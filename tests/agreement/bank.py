@@ -33,6 +33,8 @@ from tests.strategies import attributes, confident_problems, models, predicates,
 from tests.tree_strategies import tree_models, tree_problems
 
 F = Fraction
+#: What estimates are drawn for: twice as near takes four times as long.
+WITHIN = F(1, 5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +194,7 @@ def wrong_people(problem: Problem, verdict: Verdict, known: object) -> str | Non
 def estimates(draw: st.DrawFn) -> Problem:
     drawn = draw(problems(Quantity.FAIR_SHARE))
     question = replace(drawn.question, demand=SameDecision())  # type: ignore[arg-type]
-    return replace(drawn, question=question, precision=Precision(within=F(1, 10), confidence=F(10**8 - 1, 10**8)))
+    return replace(drawn, question=question, precision=Precision(within=WITHIN, confidence=F(10**8 - 1, 10**8)))
 
 
 def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | None:
@@ -205,7 +207,7 @@ def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | N
     found = verdict.estimate
     if not found.low <= known.fair_share <= found.high:
         return f"fair share {known.fair_share} outside [{found.low}, {found.high}]"
-    if max(found.high - found.value, found.value - found.low) > F(1, 10) and verdict.reason is None:
+    if max(found.high - found.value, found.value - found.low) > WITHIN and verdict.reason is None:
         return "the interval is wider than it was asked for, and no reason is given"
     return next(
         (f"{w} is not a violation" for w in verdict.witnesses if (w.a.point, w.b.point) not in known.violations), None

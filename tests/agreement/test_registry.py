@@ -16,7 +16,7 @@ from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Procedure,
 from fairdsl.backends.formats import FORMATS
 from fairdsl.backends.rates import Rates
 from fairdsl.backends.rates.points import Individuals
-from fairdsl.backends.smt import Smt, solve
+from fairdsl.backends.smt import Smt, encoding
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.registry import BACKENDS, procedures
 from fairdsl.verdict import Refused, Shares, Unknown, Value, Verdict
@@ -25,7 +25,7 @@ from tests.agreement.engines import KEPT, SECONDS, answer_of_kept, ask
 from tests.agreement.test_planted_faults import flip_a_strictness
 from tests.agreement.through_files import ThroughFiles
 from tests.drawing import examples
-from tests.modules import PACKAGE, files, tree_of
+from tests.modules import PACKAGE, files, nodes_of
 from tests.solvers import InProcess
 
 
@@ -62,7 +62,7 @@ def test_every_registered_engine_agrees_with_the_oracle(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.written], ids=lambda kind: kind.name.replace(" ", "_"))
 def test_every_format_agrees_with_the_oracle(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of solver files that were written, solved and read back; a process for each takes longer than any question."""
-    monkeypatch.setattr(solve, "answer_of_z3", answer_of_kept)
+    monkeypatch.setattr(encoding, "answer_of_z3", answer_of_kept)
     enough(hold(kind, [ThroughFiles(name) for name in FORMATS], examples(kind.share / 10)), kind.written)
 
 
@@ -105,7 +105,7 @@ def test_every_engine_is_registered() -> None:
         each.name
         for file in files()
         if file.is_relative_to(PACKAGE / "backends")
-        for each in tree_of(file).body
+        for each in nodes_of(file, "def answer(")
         if isinstance(each, ast.ClassDef)
         for method in each.body
         if isinstance(method, ast.FunctionDef) and method.name == "answer"

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import fairdsl
-from fairdsl.backends.smt.echo import echo
 from fairdsl.backends.smt.encoding import SmtLib
+from fairdsl.backends.smt.terms import echo
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import DiagnosticError
 

@@ -14,7 +14,7 @@ from fairdsl.backends.intervals.container import pack
 from fairdsl.backends.intervals.job import read_job
 from fairdsl.backends.intervals.result import read_result
 from fairdsl.backends.smt.recover import number, parse_answer
-from fairdsl.backends.smt.vnnlib import printed
+from fairdsl.backends.smt.vnnlib import answers
 from fairdsl.backends.smt.vnnlib.formula import formula_of
 from fairdsl.backends.smt.vnnlib.read import read_declared, read_query
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
@@ -197,7 +197,7 @@ def smt_answer(content: bytes, folder: Path) -> None:
 
 
 def vnnlib_answer(content: bytes, folder: Path) -> None:
-    for value in printed.parse_answer(_text(content)).values.values():
+    for value in answers.parse_answer(_text(content)).values.values():
         read_number(value)
 
 

@@ -78,7 +78,7 @@ READERS: tuple[Reader, ...] = (
         name="smt-answer",
         begins=documents.smt_answers,
         read=calls.smt_answer,
-        modules=("backends/smt/recover", "backends/smt/solve"),
+        modules=("backends/smt/recover", "backends/smt/encoding"),
     ),
     Reader(
         name="vnnlib",
@@ -90,7 +90,7 @@ READERS: tuple[Reader, ...] = (
         name="vnnlib-answer",
         begins=documents.smt_answers,
         read=calls.vnnlib_answer,
-        modules=("backends/smt/vnnlib/printed",),
+        modules=("backends/smt/vnnlib/answers",),
     ),
     Reader(
         name="subset-sum",

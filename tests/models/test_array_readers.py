@@ -13,7 +13,7 @@ from test_ensembles import COLUMNS, QUICK, VALUES, opened
 from tree_files import Tree, forests
 
 from fairdsl.backends.intervals.network import FirstLayer, moving_reads
-from fairdsl.backends.smt.milp.fractional import _truths
+from fairdsl.backends.smt.milp.cuts import _truths
 from fairdsl.backends.smt.milp.query import network_query
 from fairdsl.backends.smt.region import Region, reads_only
 from fairdsl.ir.ensemble import attributes_of, reading_copy, reads_of

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from fairdsl.backends.smt import SmtLib
-from fairdsl.backends.smt.echo import echo, echoed
 from fairdsl.backends.smt.script import whole_script
+from fairdsl.backends.smt.terms import echo, echoed
 from fairdsl.verdict import Holds, Reason, Unknown, Violated
 from tests.builders import ASKED, BOOLEAN, domain, integer, problem, score
 from tests.smt.second_solver import print_by_cvc5

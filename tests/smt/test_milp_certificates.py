@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.milp.branch import Search
-from fairdsl.backends.smt.milp.certify import certified
+from fairdsl.backends.smt.milp.certificate import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit, certified
 from fairdsl.backends.smt.milp.program import Unit
 from fairdsl.backends.smt.milp.query import Query, pair_query
-from fairdsl.backends.smt.milp.tree import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity

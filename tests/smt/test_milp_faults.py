@@ -18,7 +18,7 @@ from fairdsl.backends.smt.case_bounds import Bounded, Bounder, CaseBounds
 from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.milp import branch, highs, sides
 from fairdsl.backends.smt.milp.branch import Search
-from fairdsl.backends.smt.milp.certify import certified
+from fairdsl.backends.smt.milp.certificate import certified
 from fairdsl.backends.smt.milp.decide import settle_case
 from fairdsl.backends.smt.milp.highs import Loaded
 from fairdsl.backends.smt.milp.place import Enclosures, places

@@ -13,13 +13,12 @@ from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.milp import place
 from fairdsl.backends.smt.milp.branch import Search
-from fairdsl.backends.smt.milp.candidate import Candidates
-from fairdsl.backends.smt.milp.certify import certified
-from fairdsl.backends.smt.milp.halving import cut_of
+from fairdsl.backends.smt.milp.certificate import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit, certified
+from fairdsl.backends.smt.milp.cuts import cut_of
+from fairdsl.backends.smt.milp.decide import Candidates
 from fairdsl.backends.smt.milp.place import Enclosures, places
 from fairdsl.backends.smt.milp.query import pair_query
 from fairdsl.backends.smt.milp.sides import left_by_sides
-from fairdsl.backends.smt.milp.tree import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity

@@ -12,7 +12,7 @@ from fairdsl.backends.encoding import Answer, Lowered
 from fairdsl.backends.smt import SmtLib, VnnLib
 from fairdsl.backends.smt.recover import answer_text
 from fairdsl.backends.smt.recover import parse_answer as parse_smt
-from fairdsl.backends.smt.vnnlib.printed import parse_answer as parse_vnn
+from fairdsl.backends.smt.vnnlib.answers import parse_answer as parse_vnn
 from fairdsl.ir.question import Relaxation
 from fairdsl.verdict import Holds, Reason, Unknown, Violated
 from tests.builders import ASKED, BOOLEAN, domain, integer, linear, problem, real, score

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.smt import VnnLib
 from fairdsl.backends.smt.cases import cases
-from fairdsl.backends.smt.vnnlib.chain import Chain, Stored, beside
+from fairdsl.backends.smt.vnnlib.chain import Chain, Stored, beside, in_float32, rounded
 from fairdsl.backends.smt.vnnlib.constraints import All, Formula, Line, Some
+from fairdsl.backends.smt.vnnlib.networks import conditions_chain
 from fairdsl.backends.smt.vnnlib.product import product_of
-from fairdsl.backends.smt.vnnlib.shortfall import conditions_chain
-from fairdsl.backends.smt.vnnlib.single import in_float32, rounded
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import And, Or
 from fairdsl.ir.model import Layer, Model

@@ -123,8 +123,8 @@ class Climb:
 
     def _pair(self, region: Region, row: Floats) -> tuple[Point, Point]:
         n = self._attributes
-        a = tuple(_exactly(values, float(x)) for values, x in zip(region.a, row[:n], strict=True))
-        b = tuple(_exactly(values, float(x)) for values, x in zip(region.b, row[n:], strict=True))
+        a = tuple(values.nearest(float(x)) for values, x in zip(region.a, row[:n], strict=True))
+        b = tuple(values.nearest(float(x)) for values, x in zip(region.b, row[n:], strict=True))
         return a, tuple(x if shared else y for x, y, shared in zip(a, b, region.shared, strict=True))
 
 
@@ -132,15 +132,3 @@ def _ends(values: Interval) -> tuple[float, float]:
     low = values.low if values.low is not None else (values.high or 0) - Fraction(_WIDE)
     high = values.high if values.high is not None else low + Fraction(2 * _WIDE)
     return float(low), float(high)
-
-
-def _exactly(values: ValueSet, number: float) -> Fraction:
-    """The value of a set that is nearest to a number."""
-    if isinstance(values, Finite):
-        if isinstance(values.values, range):
-            return Fraction(round(number))
-        return Fraction(min(values.values, key=lambda value: abs(float(value) - number)))
-    found = Fraction(number)
-    if values.low is not None:
-        found = max(found, values.low)
-    return found if values.high is None else min(found, values.high)

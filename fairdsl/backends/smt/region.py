@@ -39,6 +39,10 @@ class Region:
         """Whether nobody is left."""
         return any(values.count == 0 for values in (*self.a, *self.b))
 
+    def sets(self, who: str) -> tuple[ValueSet, ...]:
+        """The value sets of one individual's attributes."""
+        return self.a if who == "a" else self.b
+
     def with_values(self, who: str, attribute: int, values: ValueSet) -> Region:
         """The region with other values of one attribute, for both individuals where it is shared."""
         a, b = list(self.a), list(self.b)
@@ -56,15 +60,10 @@ class Region:
         """The same, each with whose attribute is cut."""
         for attribute, shared in enumerate(self.shared):
             for who in ("a",) if shared else ("a", "b"):
-                parts = halved((self.a if who == "a" else self.b)[attribute])
+                parts = halved(self.sets(who)[attribute])
                 if parts is not None:
-                    yield (
-                        (who, attribute),
-                        (
-                            self.with_values(who, attribute, parts[0]),
-                            self.with_values(who, attribute, parts[1]),
-                        ),
-                    )
+                    below, above = (self.with_values(who, attribute, part) for part in parts)
+                    yield (who, attribute), (below, above)
 
 
 def shared_by(domain: Domain, pair: Pair) -> tuple[bool, ...]:

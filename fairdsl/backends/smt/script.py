@@ -11,12 +11,11 @@ from fractions import Fraction
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.case_bounds import Bounded
 from fairdsl.backends.smt.cases import Atom, Case, pair_of, widened
-from fairdsl.backends.smt.echo import mark
 from fairdsl.backends.smt.folded import fold
 from fairdsl.backends.smt.formula_script import formula_script, premise_script
 from fairdsl.backends.smt.individuals import Individuals, commented, declared, place
 from fairdsl.backends.smt.plain import scores, whole_model
-from fairdsl.backends.smt.terms import Term
+from fairdsl.backends.smt.terms import Term, mark
 from fairdsl.backends.smt.ways import breaking, comparable
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
@@ -36,7 +35,7 @@ def whole_script(problem: Problem, part: str = "") -> str:
 
     ``part``: the problem is that of one partition, with these values; the property holds there iff unsat.
     With a threshold that is only enclosed, ``sat`` may be spurious; the header says so. What it prints first is its
-    own mark (:mod:`~fairdsl.backends.smt.echo`).
+    own mark (:mod:`~fairdsl.backends.smt.terms`).
     """
     if isinstance(problem.question, Demanded):
         return formula_script(problem, problem.question, commented(problem.name))
@@ -97,8 +96,7 @@ def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fract
     lines = [f"; {commented(case.title)}", *_HEADER]
     lines.extend(line for line in people.declarations() if not line.startswith(";"))
     for who, attribute in people.variables():
-        sets = region.a if who == "a" else region.b
-        lines.extend(_asserted(people.within(who, attribute, sets[attribute])))
+        lines.extend(_asserted(people.within(who, attribute, region.sets(who)[attribute])))
     lines.extend(_asserted(*people.membership(), *people.comparable(), people.holds(case.condition, "a")))
     lines.extend(dict.fromkeys((*a.lines, *b.lines)))  # what both copies share is declared once
     lines.extend(_asserted(_met(case.atoms, a.scores, b.scores, margin)))

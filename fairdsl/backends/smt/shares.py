@@ -24,9 +24,8 @@ from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusa
 from fairdsl.backends.smt.case_bounds import Bounder, Sides
 from fairdsl.backends.smt.cases import Case
 from fairdsl.backends.smt.examples import Example, Examples
-from fairdsl.backends.smt.one_by_one import OneByOne
 from fairdsl.backends.smt.region import Region
-from fairdsl.backends.smt.units import Place, Product, Units
+from fairdsl.backends.smt.units import OneByOne, Place, Product, Units
 from fairdsl.backends.smt.ways import Split, UnsplitError, Way, split
 from fairdsl.backends.smt.worst import placed
 from fairdsl.ir.demand import Demanded

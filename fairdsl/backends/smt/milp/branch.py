@@ -2,7 +2,7 @@
 
 Depth first, on one linear program that stays loaded: fixing a sign is a change of one column's bound, after
 which the dual simplex needs a few steps. A region that takes too many nodes in this way is halved first
-(:mod:`~fairdsl.backends.smt.milp.halving`), for the bounds of its halves are sharper. What it returns is a
+(:mod:`~fairdsl.backends.smt.milp.cuts`), for the bounds of its halves are sharper. What it returns is a
 certificate to be checked, or a pair that was checked exactly. Time and nodes are limited; where the limits end
 a run, nothing is known.
 """
@@ -17,14 +17,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.milp.certify import refutes, split_values
-from fairdsl.backends.smt.milp.fractional import cut_at, values_of
-from fairdsl.backends.smt.milp.halving import cut_of, open_units
+from fairdsl.backends.smt.milp.certificate import OrderSplit, PhaseSplit, Tree, ValueSplit, refutes, split_values
+from fairdsl.backends.smt.milp.cuts import cut_at, cut_of, open_units
 from fairdsl.backends.smt.milp.highs import Loaded, Solved, leaf_of
 from fairdsl.backends.smt.milp.place import CopyBounds, Enclosures, Place, places
 from fairdsl.backends.smt.milp.program import Unit
 from fairdsl.backends.smt.milp.query import Query
-from fairdsl.backends.smt.milp.tree import OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.backends.smt.region import Region
 from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
@@ -236,7 +234,7 @@ class Search:
 
     def _parted(self, node: _Node, split: ValueSplit, search: Callable[[_Node], Tree]) -> ValueSplit:
         """Search either side of a cut."""
-        parts = split_values(values_of(node.region, split.who, split.attribute), split)
+        parts = split_values(node.region.sets(split.who)[split.attribute], split)
         assert parts is not None, "the cut lies inside"
         below, above = (search(node.with_values(split.who, split.attribute, part)) for part in parts)
         return replace(split, below=below, above=above)

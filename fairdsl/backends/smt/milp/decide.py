@@ -9,12 +9,15 @@ tighter.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fairdsl.backends.smt.case_bounds import Bounded
-from fairdsl.backends.smt.cases import Case
+from fairdsl.backends.smt.cases import Case, asked_by
 from fairdsl.backends.smt.milp.branch import MOST_UNITS, Search, Searched
-from fairdsl.backends.smt.milp.candidate import Candidates
-from fairdsl.backends.smt.milp.certify import certified
+from fairdsl.backends.smt.milp.certificate import certified
 from fairdsl.backends.smt.milp.highs import mixed_point
 from fairdsl.backends.smt.milp.place import CopyBounds, Enclosures, places
 from fairdsl.backends.smt.milp.program import program, with_binaries
@@ -24,8 +27,13 @@ from fairdsl.backends.smt.region import Region
 from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.exact import exact_scores
+from fairdsl.replay.admissible import admissible, outside
 
-__all__ = ["CaseAnswer", "settle_case"]
+__all__ = ["Candidates", "CaseAnswer", "settle_case"]
+
+FloatArray = NDArray[np.float64]
 
 #: With at most so many nodes there is a single branch and bound; how many there are unless the caller says otherwise.
 _FEW_NODES, _MANY_NODES = 400, 100_000
@@ -33,6 +41,8 @@ _FEW_NODES, _MANY_NODES = 400, 100_000
 _PATIENCE = 60
 #: Shares of the remaining time: for the mixed-integer search, and for tighter bounds of one copy.
 _MIXED_SHARE, _TIGHTENING_SHARE = 0.25, 0.1
+#: A pair that misses an inequality by more than this share of its size in float64 is not looked at exactly.
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,3 +147,50 @@ def _mixed(query: Query, bounded: Bounded, known: CopyBounds, candidates: Candid
         if pair is not None:
             return CaseAnswer(status="candidate", a=pair[0], b=pair[1])
     return CaseAnswer(status="unknown", detail="HiGHS ran out of time or its point is not a pair")
+
+
+class Candidates:
+    """From a solver's point to a pair of one case that is checked exactly.
+
+    A relaxation's point is rounded to values that the region has, completed for both individuals, tried in float64
+    and, where it passes there, checked in exact arithmetic: the rules on pairs and every inequality of the case.
+    """
+
+    def __init__(self, problem: Problem, case: Case, query: Query) -> None:
+        self._problem = problem
+        self._case = case
+        self._query = query
+        self._evaluator = BatchEvaluator(problem.model)
+        self._rows = (
+            np.array([[float(x) for x in atom.a] for atom in case.atoms]),
+            np.array([[float(x) for x in atom.b] for atom in case.atoms]),
+        )
+        self._constants = np.array([float(atom.constant) for atom in case.atoms])
+
+    def at(self, columns: FloatArray, region: Region) -> tuple[Point, Point] | None:
+        """The pair nearest to the point in the region, if it is admissible and meets the case exactly."""
+        a, b = self._pair(columns, region)
+        scores = self._evaluator.approximate(np.array([[float(x) for x in a], [float(x) for x in b]]))
+        parts = self._rows[0] * scores[0], self._rows[1] * scores[1]
+        met = parts[0].sum(axis=1) + parts[1].sum(axis=1) + self._constants
+        size = np.abs(parts[0]).sum(axis=1) + np.abs(parts[1]).sum(axis=1) + np.abs(self._constants)
+        if (met < -_NEAR * size).any():
+            return None
+        pair, domain = asked_by(self._problem, self._case), self._problem.domain
+        beside = admissible(pair, domain, a, b, self._problem.model) if pair.differ else outside("a", a, pair, domain)
+        if beside is not None:
+            return None
+        exact = exact_scores(self._problem.model, a), exact_scores(self._problem.model, b)
+        return (a, b) if all(atom.met(*exact) for atom in self._case.atoms) else None
+
+    def _pair(self, columns: FloatArray, region: Region) -> tuple[Point, Point]:
+        """The attributes' values, each the nearest one that the region has."""
+        a: list[Fraction] = [Fraction(0)] * len(region.a)
+        b = list(a)
+        for (who, attribute), value in zip(self._query.attributes, columns.tolist(), strict=False):
+            near = region.sets(who)[attribute].nearest(value)
+            if who == "a":
+                a[attribute] = near
+            if who == "b" or region.shared[attribute]:
+                b[attribute] = near
+        return tuple(a), tuple(b)

@@ -3,7 +3,7 @@
 In a :class:`Loaded` program signs of units are fixed and left open again, and the one to branch on is chosen.
 
 Single-threaded and seeded, so that the same calls give the same answers. Answers hold within the solver's
-tolerances only; what must be certain is recomputed by ``certify.py``.
+tolerances only; what must be certain is recomputed by ``certificate.py``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.smt.milp.certificate import Leaf
 from fairdsl.backends.smt.milp.place import Place
 from fairdsl.backends.smt.milp.program import Program, Unit, program
 from fairdsl.backends.smt.milp.query import Query
-from fairdsl.backends.smt.milp.tree import Leaf
 from fairdsl.clock import UNITS, Work, meter_in_force, spend
 
 __all__ = ["EXACT", "Loaded", "Mixed", "Relaxation", "Solved", "leaf_of", "mixed_point"]

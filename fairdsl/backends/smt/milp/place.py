@@ -107,12 +107,13 @@ def places(
 
     ``enclosures`` are those of the query's network.
     """
-    products = [region.a if who == "a" else region.b for who in query.copies for region in regions]
+    products = [region.sets(who) for who in query.copies for region in regions]
     found = (Enclosures(query.layers, query.reads) if enclosures is None else enclosures).on(products)
     result = []
     for number, region in enumerate(regions):
         copies = [found[copy * len(regions) + number] for copy in range(len(query.copies))]
-        ends = [_ends(region, who, attribute) for who, attribute in query.attributes]
+        values = [region.sets(who)[attribute] for who, attribute in query.attributes]
+        ends = [outward(each.low, each.high) for each in values]
         for who, position in query.indicators:
             own = copies[query.copies.index(who)]
             ends.append((own.low[position], own.high[position]))
@@ -131,11 +132,6 @@ def _met(own: Sequence[LayerBounds], known: Sequence[tuple[FloatArray, FloatArra
         yield LayerBounds(np.maximum(bounds.low, low), np.minimum(bounds.high, high))
 
 
-def _ends(region: Region, who: str, attribute: int) -> tuple[float, float]:
-    values = (region.a if who == "a" else region.b)[attribute]
-    return outward(values.low, values.high)
-
-
 def _allowed(listing: Listing, region: Region) -> BoolArray:
-    values = (region.a if listing.who == "a" else region.b)[listing.attribute]
+    values = region.sets(listing.who)[listing.attribute]
     return np.array([values.contains(value) for value in listing.values], dtype=np.bool_)

@@ -16,12 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.milp.certify import leaf_bounds
+from fairdsl.backends.smt.milp.certificate import Leaf, leaf_bounds
 from fairdsl.backends.smt.milp.highs import Relaxation
 from fairdsl.backends.smt.milp.place import places
 from fairdsl.backends.smt.milp.program import program
 from fairdsl.backends.smt.milp.query import Query, network_query
-from fairdsl.backends.smt.milp.tree import Leaf
 from fairdsl.backends.smt.region import Region
 from fairdsl.clock import Deadline
 from fairdsl.ir.feature import Input

@@ -4,6 +4,9 @@ The *variables* are the attributes of the individuals (one variable where both s
 indicators that the network reads. A query keeps, of what restricts them, boxes, tables and linear
 inequalities; everything else is left out. So a query over-approximates its case: what is refuted here is
 refuted there, and a point found here is still to be checked.
+
+The inequalities are the comparisons among the conjuncts of ``where``, target and pair target, and the distances of
+relaxed attributes. Between whole numbers ``< n`` becomes ``<= n - 1``, and other strict comparisons non-strict ones.
 """
 
 from __future__ import annotations
@@ -11,21 +14,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil, floor, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import Case, asked_by
-from fairdsl.backends.smt.milp.conditions import order_rows, pair_rows
 from fairdsl.backends.smt.region import Region, reads_only
 from fairdsl.ir.ensemble import listed_of, reads_of
-from fairdsl.ir.expr import Predicate, holds
+from fairdsl.ir.expr import Compare, Predicate, Relation, Variable, Who, conjoin, conjuncts, holds
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.bounds import FloatLayer, float_layers, outward
 from fairdsl.numerics.dual import Targets
 from fairdsl.numerics.leaves import Leaves
-from fairdsl.numerics.narrow import Finite, Interval
+from fairdsl.numerics.narrow import Finite, Interval, without_not
 
 __all__ = ["Listing", "Query", "network_query", "pair_query"]
 
@@ -187,7 +191,7 @@ def _listings(
 ) -> Iterator[Listing]:
     alone = np.where(depends.sum(axis=1) == 1, depends.argmax(axis=1), -1) if len(indicators) else np.zeros(0)
     for column, (who, attribute) in enumerate(attributes):
-        values = (region.a if who == "a" else region.b)[attribute]
+        values = region.sets(who)[attribute]
         if isinstance(values, Interval) or not 0 < values.count <= _LISTED:
             continue
         columns, table = [column], [[float(value) for value in values.values]]
@@ -209,3 +213,100 @@ def _true_at(predicate: Predicate, value: int | Fraction) -> bool:
 
 def _matrix(rows: Iterable[Sequence[Fraction]]) -> FloatArray:
     return np.array([[float(value) for value in row] for row in rows], dtype=np.float64)
+
+
+# ---- what restricts a pair beside boxes ----------------------------------------------------------
+
+#: Rows with coefficients outside of this range are left out: their products might vanish or overflow.
+_ORDINARY = (2.0**-500, 2.0**500)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``sum of coefficient * variable <= limit``."""
+
+    coefficients: Mapping[int, Fraction]
+    limit: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Where each attribute's variable stands, which attributes are shared, and which are whole numbers."""
+
+    index: Mapping[tuple[str, int], int]
+    shared: Sequence[bool]
+    whole: Sequence[bool]
+
+    def column(self, variable: Variable, who: str) -> int:
+        """The variable's column where unnamed individuals are ``who``."""
+        owner = who if variable.who is Who.EACH else variable.who.value
+        return self.index["a" if self.shared[variable.attribute] else owner, variable.attribute]
+
+
+def pair_rows(
+    problem: Problem, pair: Pair, region: Region, whole: Sequence[bool], index: Mapping[tuple[str, int], int]
+) -> list[Row]:
+    """The rows that hold of every admissible pair; ``index`` is where each attribute's variable stands."""
+    named = _Named(index, region.shared, whole)
+    found = [
+        row
+        for who in ("a", "b")
+        for part in _linear(conjoin(problem.domain.where, pair.target))
+        for row in _as_rows(part, who, named)
+        if len(row.coefficients) > 1  # the boxes say what concerns one attribute alone
+    ]
+    found += [row for part in _linear(pair.pair_target) for row in _as_rows(part, "a", named)]
+    for relaxation in pair.relax:
+        if relaxation.by is not None:
+            for row in _apart(relaxation.attribute, relaxation.by, index):
+                found.append(_rounded(row, whole[relaxation.attribute], strict=False))
+    return [row for number, row in enumerate(found) if _is_ordinary(row) and row not in found[:number]]
+
+
+def order_rows(pair: Pair, whole: Sequence[bool], index: Mapping[tuple[str, int], int]) -> dict[int, tuple[Row, Row]]:
+    """For each attribute that must differ: a < b and b < a, one of which holds; whole numbers differ by 1."""
+    if pair.mode is not Differ.EACH and len(pair.differ) > 1:
+        return {}
+    orders = {}
+    for attribute in pair.differ:
+        orders[attribute] = _apart(attribute, Fraction(-1 if whole[attribute] else 0), index)
+    return orders
+
+
+def _apart(attribute: int, limit: Fraction, index: Mapping[tuple[str, int], int]) -> tuple[Row, Row]:
+    """a's value less b's is at most the limit, and b's less a's."""
+    a, b = index["a", attribute], index["b", attribute]
+    return Row({a: Fraction(1), b: Fraction(-1)}, limit), Row({a: Fraction(-1), b: Fraction(1)}, limit)
+
+
+def _linear(predicate: Predicate) -> Iterator[Compare]:
+    """The comparisons that must all hold."""
+    return (part for part in conjuncts(without_not(predicate)) if isinstance(part, Compare))
+
+
+def _as_rows(part: Compare, who: str, named: _Named) -> Iterator[Row]:
+    terms: dict[int, Fraction] = {}
+    for variable, factor in part.left.terms:
+        column = named.column(variable, who)
+        terms[column] = terms.get(column, Fraction(0)) + factor
+    whole = all(named.whole[variable.attribute] for variable, _ in part.left.terms)
+    strict = part.relation in (Relation.LT, Relation.GT)
+    if part.relation in (Relation.LE, Relation.LT, Relation.EQ):
+        yield _rounded(Row(terms, -part.left.constant), whole, strict)
+    if part.relation in (Relation.GE, Relation.GT, Relation.EQ):
+        negated = {column: -factor for column, factor in terms.items()}
+        yield _rounded(Row(negated, part.left.constant), whole, strict)
+
+
+def _rounded(row: Row, whole: bool, strict: bool) -> Row:
+    """The row with the least limit that whole numbers allow."""
+    if not whole:
+        return row
+    scale = lcm(*(factor.denominator for factor in row.coefficients.values()))
+    limit = ceil(row.limit * scale) - 1 if strict else floor(row.limit * scale)
+    return Row(row.coefficients, Fraction(limit, scale))
+
+
+def _is_ordinary(row: Row) -> bool:
+    sizes = [abs(factor) for factor in row.coefficients.values() if factor]
+    return all(_ORDINARY[0] <= size <= _ORDINARY[1] for size in sizes)

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import Atom, Case
 from fairdsl.backends.smt.milp.branch import Search, StoppedError
-from fairdsl.backends.smt.milp.candidate import nearest
-from fairdsl.backends.smt.milp.certify import certified
+from fairdsl.backends.smt.milp.certificate import certified
 from fairdsl.backends.smt.milp.place import Enclosures
 from fairdsl.backends.smt.milp.query import Query, network_query
 from fairdsl.backends.smt.region import Region
@@ -122,10 +121,8 @@ class _Somebody:
 
     def at(self, columns: FloatArray, region: Region) -> tuple[Point, Point] | None:
         """Gives up where somebody does; never a pair."""
-        sets = region.a if self._query.copies == ("a",) else region.b
-        individual = np.array(
-            [[float(nearest(own, value)) for own, value in zip(sets, columns.tolist(), strict=False)]]
-        )
+        sets = region.sets(*self._query.copies)
+        individual = np.array([[float(own.nearest(x)) for own, x in zip(sets, columns.tolist(), strict=False)]])
         scores = self._evaluator.approximate(individual)[0]
         (rows,) = self._query.targets.rows
         if (product(rows, scores) + self._query.targets.constants >= 0).all():

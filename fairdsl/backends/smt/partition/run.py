@@ -21,9 +21,8 @@ from fairdsl.backends.smt.bound_filters.sampling import Sampler
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import share_of
-from fairdsl.backends.smt.partition.heuristic import Heuristic
 from fairdsl.backends.smt.partition.ledger import Earlier, Ledger
-from fairdsl.backends.smt.partition.networks import Sound
+from fairdsl.backends.smt.partition.networks import Heuristic, Sound
 from fairdsl.backends.smt.partition.queue import Part, Query, Queue
 from fairdsl.backends.smt.partition.record import Outcome, Record
 from fairdsl.backends.smt.partition.source import Block, Source

@@ -2,7 +2,7 @@
 
 Cases are settled one by one; the question holds once all are. A case goes to linear and mixed-integer
 programs first, which are fast but work with tolerances: their refutations count only with a certificate that
-is checked here (``milp.certify``), their pairs only after a replay. What they leave goes to z3 on the
+is checked here (``milp.certificate``), their pairs only after a replay. What they leave goes to z3 on the
 region's folded network, and to halves of the region where that is too much.
 
 This runs in a process of its own (``worker``), which is killed where a limit is not kept.

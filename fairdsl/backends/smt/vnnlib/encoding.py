@@ -26,14 +26,12 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Lowered, Solving
 from fairdsl.backends.smt.cases import Case, cases
-from fairdsl.backends.smt.encoding import PairEncoding
+from fairdsl.backends.smt.encoding import PairEncoding, solve_script
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import recovered
-from fairdsl.backends.smt.solve import solve_script
-from fairdsl.backends.smt.vnnlib.answers import pairs_in
+from fairdsl.backends.smt.vnnlib.answers import pairs_in, parse_answer
 from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.pair import greatest, network_of, pair_query
-from fairdsl.backends.smt.vnnlib.printed import parse_answer
 from fairdsl.backends.smt.vnnlib.product import Product, product_of
 from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
 from fairdsl.backends.smt.vnnlib.solve import VNNLIB

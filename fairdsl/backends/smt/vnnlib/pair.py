@@ -19,8 +19,17 @@ from numpy.typing import NDArray
 from fairdsl.backends.smt.cases import Atom, Case, cases, pair_of
 from fairdsl.backends.smt.region import reads_only, whole_region
 from fairdsl.backends.smt.vnnlib.chain import Affine, Chain, chained
-from fairdsl.backends.smt.vnnlib.conditions import Space, conditions
-from fairdsl.backends.smt.vnnlib.constraints import NEVER, Formula, Line, above, all_of, any_of, below
+from fairdsl.backends.smt.vnnlib.constraints import (
+    NEVER,
+    Formula,
+    Line,
+    Space,
+    above,
+    all_of,
+    any_of,
+    below,
+    conditions,
+)
 from fairdsl.ir.domain import Real
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model

@@ -23,10 +23,16 @@ from math import floor
 
 from fairdsl.backends.smt.cases import Case, pair_of
 from fairdsl.backends.smt.vnnlib.chain import Chain
-from fairdsl.backends.smt.vnnlib.clipping import Column, Prefix, input_name, input_position
-from fairdsl.backends.smt.vnnlib.conditions import Space, conditions
-from fairdsl.backends.smt.vnnlib.constraints import NEVER, All, Formula, Line, above, below
-from fairdsl.backends.smt.vnnlib.networks import Networks, conditions_of, networks
+from fairdsl.backends.smt.vnnlib.constraints import NEVER, All, Formula, Line, Space, above, below, conditions
+from fairdsl.backends.smt.vnnlib.networks import (
+    Column,
+    Networks,
+    Prefix,
+    conditions_chain,
+    input_name,
+    input_position,
+    networks,
+)
 from fairdsl.backends.smt.vnnlib.pair import greatest
 from fairdsl.ir.domain import Real
 from fairdsl.ir.expr import variables
@@ -191,7 +197,7 @@ class _Builder:
         prefix = self._prefix(0)
         if outputs:
             depth = len(prefix.maps) + len(model.layers) - 1
-            prefix = self._prefix(len(conditions_of(outputs, columns, depth).layers) - len(model.layers))
+            prefix = self._prefix(len(conditions_chain(outputs, columns, depth).layers) - len(model.layers))
         inputs = tuple(self._read(prefix, who, position) for who in "ab" for position in range(len(model.inputs)))
         return networks(model, self._case.atoms, inputs, prefix.maps, outputs, columns)
 

@@ -6,31 +6,25 @@ point of `sat` is printed in decimals; ``recover`` looks for a pair next to it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.encoding import Dialect
 from fairdsl.backends.smt.recover import number
-from fairdsl.backends.smt.solve import Dialect
 from fairdsl.backends.smt.terms import Term
+from fairdsl.backends.smt.vnnlib.answers import parse_answer
 from fairdsl.backends.smt.vnnlib.errors import not_vnnlib
-from fairdsl.backends.smt.vnnlib.printed import parse_answer
-from fairdsl.backends.smt.vnnlib.read import Copy, Expression, Query, Word, read_query
-from fairdsl.backends.smt.vnnlib.text import decimal
+from fairdsl.backends.smt.vnnlib.formula import formula_of, script_term
+from fairdsl.backends.smt.vnnlib.read import Copy, read_query
+from fairdsl.backends.smt.vnnlib.script import decimal
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models.onnx_written.chain import Layers, read_relu_chain
-from fairdsl.source.numbers import read_number
 from fairdsl.source.reading import content_of, named_in
 
 __all__ = ["VNNLIB", "script_of"]
-
-#: Of SMT-LIB they differ in two.
-_OPERATORS = {name: name for name in ("and", "or", "<=", ">=", "<", ">", "+", "-", "*")} | {"==": "=", "!=": "distinct"}
-_NUMBER = re.compile(r"-?[0-9]{1,800}(?:\.[0-9]{0,400})?(?:[eE][-+]?[0-9]{1,3})?")
-_FORMULA = "a formula has `and`, `or`, relations, `+`, `-`, `*`, decimals, and the declared inputs and outputs"
 
 
 def script_of(path: Path) -> str:
@@ -51,7 +45,7 @@ def script_of(path: Path) -> str:
     for place, copy in enumerate(query.copies):
         lines += [f"(declare-const {names[name]} Real)" for name in copy.inputs]
         lines += _defined(layers, copy, names, f"n{place}")
-    lines += [f"(assert {_term(query, formula, names)})" for formula in query.assertions]
+    lines.append(f"(assert {script_term(formula_of(query), names)})")
     return "\n".join([*lines, "(check-sat)"]) + "\n"
 
 
@@ -72,20 +66,6 @@ def _defined(layers: Layers, copy: Copy, names: Mapping[str, Term], prefix: str)
                 yield f"(define-fun {name}.in () Real {value})"
                 yield f"(define-fun {name} () Real (ite (>= {name}.in 0.0) {name}.in 0.0))"
         current = following
-
-
-def _term(query: Query, part: Expression, names: Mapping[str, Term]) -> Term:
-    """A formula or number of the file; E0624 for what is none."""
-    if not isinstance(part, Word):
-        match part.parts:
-            case (Word(operator), _, *_) if operator in _OPERATORS:
-                return f"({_OPERATORS[operator]} {' '.join(_term(query, each, names) for each in part.parts[1:])})"
-        query.refuse(part, "this is not a formula of VNN-LIB", _FORMULA)
-    if part.text in names:
-        return names[part.text]
-    if not _NUMBER.fullmatch(part.text):
-        query.refuse(part, "this is neither a number nor declared", _FORMULA)
-    return terms.rational(read_number(part.text))
 
 
 def _printed(_: str, found: Answer) -> str:

@@ -37,7 +37,7 @@ from fairdsl.backends.smt.vnnlib.formula import (
     truth,
 )
 from fairdsl.backends.smt.vnnlib.read import Copy, Query, read_declared
-from fairdsl.backends.smt.vnnlib.text import decimal
+from fairdsl.backends.smt.vnnlib.script import decimal
 from fairdsl.codec import Document
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models.onnx_network import Network, read_network

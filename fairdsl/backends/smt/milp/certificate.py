@@ -1,4 +1,6 @@
-"""The checker: whether a certificate proves that a query cannot be met on a region.
+"""Certificates that a query cannot be met on a region, and their checker.
+
+A certificate is a tree that covers the region, with the multipliers of a bound at every leaf. It is only a claim.
 
 Theorem. The two sides of every split cover what is split: each z is <= 0 or >= 0, each value is at most the
 cut or above it (reals: or equal to it), and where a and b must differ, one of them is the smaller. So if the
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +25,75 @@ from numpy.typing import NDArray
 from fairdsl.backends.smt.milp.place import CopyBounds, Enclosures, Place, places
 from fairdsl.backends.smt.milp.program import Unit
 from fairdsl.backends.smt.milp.query import Query
-from fairdsl.backends.smt.milp.tree import NOTHING, Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.backends.smt.region import Region
 from fairdsl.numerics.bounds import LayerBounds
 from fairdsl.numerics.dual import Chain, Multipliers, Space, Table, upper_bounds
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 
-__all__ = ["certified", "leaf_bounds", "refutes", "split_values"]
+__all__ = [
+    "NOTHING",
+    "Leaf",
+    "OrderSplit",
+    "PhaseSplit",
+    "Tree",
+    "ValueSplit",
+    "certified",
+    "leaf_bounds",
+    "refutes",
+    "split_values",
+]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 #: Leaves that are checked at a time.
 _BATCH = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """Multipliers of the targets, of the rows, and the gradients of some units (of the others: any)."""
+
+    targets: FloatArray
+    rows: FloatArray
+    units: tuple[Unit, ...]
+    gradients: FloatArray
+
+
+#: Proves nothing; stands where a certificate is still to come.
+NOTHING = Leaf(np.zeros(0), np.zeros(0), (), np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhaseSplit:
+    """One unit of one copy: ``z <= 0`` below, ``z >= 0`` above."""
+
+    unit: Unit
+    below: Tree
+    above: Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueSplit:
+    """One attribute of one individual: values up to ``cut`` below; above the greater ones, of reals also the cut."""
+
+    who: str
+    attribute: int
+    cut: Fraction
+    below: Tree
+    above: Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderSplit:
+    """An attribute that must differ: a's value is the smaller one below, the greater one above."""
+
+    attribute: int
+    below: Tree
+    above: Tree
+
+
+Tree = Leaf | PhaseSplit | ValueSplit | OrderSplit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,13 +189,11 @@ def _check_unit(query: Query, unit: Unit) -> None:
 def _split(query: Query, split: ValueSplit, region: Region) -> tuple[Region, Region]:
     if (split.who, split.attribute) not in query.attributes:
         raise _MalformedError
-    parts = split_values((region.a if split.who == "a" else region.b)[split.attribute], split)
+    parts = split_values(region.sets(split.who)[split.attribute], split)
     if parts is None:
         raise _MalformedError
-    return (
-        region.with_values(split.who, split.attribute, parts[0]),
-        region.with_values(split.who, split.attribute, parts[1]),
-    )
+    below, above = (region.with_values(split.who, split.attribute, part) for part in parts)
+    return below, above
 
 
 def split_values(values: ValueSet, split: ValueSplit) -> tuple[ValueSet, ValueSet] | None:
