@@ -123,7 +123,7 @@ def held(model: onnx.ModelProto, rng: random.Random) -> bool:
         layers = exactly(net, person)
         box = ((rng.randint(0, person[0]), rng.randint(person[0], 99)), (0, 1))
         alone = net.float32.off([(at, at) for at in person], [(values, values) for values in layers])
-        around = net.float32.off(box, Pass(net, box, net.moves).bounds)
+        around = net.float32.off(box, Pass(net, box, range(len(net.moves))).bounds)
         off = max(abs(Fraction(float(score)) * net.scale - layers[-1][0]) for score in scores)
         assert off <= min(alone, around, everybody * net.scale)
         some = max(some, off)
