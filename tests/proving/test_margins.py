@@ -296,6 +296,31 @@ def test_a_proof_in_exact_arithmetic_is_not_enough_where_the_verdict_is_about_th
     assert CliRunner().invoke(cli, ["compare", str(report), str(report), "--require-proof"]).exit_code == 3
 
 
+def test_a_box_that_misses_its_margin_is_cut(tmp_path: Path) -> None:
+    """``max(1000001 age + 1, 0)`` is above 0, but of old and young together by less than the old are off by."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v"], ["y"], transB=1),
+    ]
+    model = chain_file(nodes, {"w": [[1000001, 0.1], [0, 1]], "b": [1, 0], "v": [[1, 0]]})
+    onnx.save(model, tmp_path / "m.onnx")
+    (tmp_path / "p.fair").write_text(SPEC.replace(" among age >= 60", ""))
+    (found,) = prove_spec(
+        str(tmp_path / "p.fair"),
+        str(tmp_path),
+        models={},
+        data={},
+        seconds=10,
+        observer=Silent(),
+        deployed=[("calm", "require same decision")],
+    )
+    assert found.proof is not None
+    assert found.proof.holds
+    assert found.proof.margin is not None
+    assert found.proof.margin > 1
+
+
 def test_a_share_is_proved_of_the_file_where_nothing_is_rounded(tmp_path: Path) -> None:
     for share, margin in ((0.25, 0), (0.3, None)):
         node = regressor([Branch("BRANCH_LEQ", 1, 0.5, Leaf(((0, 0.75),)), Leaf(((0, share),)))] * 3)
