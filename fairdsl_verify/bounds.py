@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain
 from math import gcd, lcm
 from operator import add, mul, sub
 from typing import NamedTuple
@@ -19,11 +19,42 @@ from fairdsl_verify.question import Box, Model, integral, side_of
 BITS = 16
 
 
+class Lanes:
+    """Rows of whole numbers, each as one number: their sums and multiples are sums and multiples of these.
+
+    That is exact while no entry of what comes out is larger than ``most`` says.
+    """
+
+    def __init__(self, most: Sequence[int]) -> None:
+        bits = max(most).bit_length() // 8 * 8 + 8
+        self._size, self._count, self._half = bits // 8, len(most), 1 << bits - 1
+        self._halves = self.packed([self._half] * self._count)
+
+    def packed(self, row: Iterable[int]) -> int:
+        """A row as one number."""
+        return sum(value << 8 * self._size * at for at, value in enumerate(row))
+
+    def signed(self, row: Sequence[int]) -> tuple[int, int]:
+        """What is positive of a row, and the opposite of what is negative."""
+        return self.packed(max(value, 0) for value in row), self.packed(max(-value, 0) for value in row)
+
+    def ends(self, rows: Sequence[Sequence[int]]) -> tuple[int, int]:
+        """The least and the greatest of rows, entry by entry."""
+        columns = list(zip(*rows, strict=True))
+        return self.packed(map(min, columns)), self.packed(map(max, columns))
+
+    def of(self, number: int) -> list[int]:
+        """The row that a number is."""
+        size, half = self._size, self._half
+        whole = (number + self._halves).to_bytes(self._count * size, "little")
+        return [int.from_bytes(whole[at : at + size], "little") - half for at in range(0, len(whole), size)]
+
+
 class Integers:
     """``Z1 = origin + what each attribute adds``, ``Zk = W max(Z(k - 1), 0) + b``: all whole numbers.
 
     ReLU is positively homogeneous, so each layer may be multiplied by a positive number that makes it whole; the score
-    less its threshold has the sign of the last Z. A layer is kept by rows and by columns.
+    less its threshold has the sign of the last Z.
     """
 
     def __init__(self, question: Model, network: Network) -> None:
@@ -59,7 +90,6 @@ class Integers:
             self.multiples.append(multiples)
             self.idle.append(not any(map(any, added)))
         self.weights: list[list[list[int]]] = []
-        self.columns: list[list[tuple[int, ...]]] = []
         self.biases: list[list[int]] = []
         #: What a unit of 1 of each layer is here.
         self._scales = [scale]
@@ -67,7 +97,6 @@ class Integers:
             factor = lcm(*(value.denominator for row in layer.weight for value in row))
             factor *= lcm(*((value * scale * factor).denominator for value in bias))
             self.weights.append([_whole(row, factor) for row in layer.weight])
-            self.columns.append(list(zip(*self.weights[-1], strict=True)))
             scale *= factor
             self._scales.append(scale)
             self.biases.append(_whole(bias, scale))
@@ -77,6 +106,65 @@ class Integers:
         #: What is known of the whole domain: of networks nothing is kept from box to box.
         self.start = None
         self.moves = [self.adds(nothing, zip(question.differ, each, strict=True)) for each in question.assignments]
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Layers as lanes: upward for ranges of units, downward for rows that are carried down to the attributes."""
+        whole = [
+            self.extremes(place, (0, attribute.size - 1)) for place, attribute in enumerate(self.question.attributes)
+        ]
+        most = list(map(abs, self.origin))
+        for rows in whole:
+            most = [known + max(map(abs, column)) for known, column in zip(most, zip(*rows, strict=True), strict=True)]
+        self._first, self._up = Lanes(list(map(add, most, most))), list[tuple[Lanes, int, list[tuple[int, int]]]]()
+        self._added, self._moved = lru_cache(1 << 16)(self._added_by), lru_cache(64)(self._moved_by)
+        layers = [list(zip(self.origin, *chain(*self.rows), strict=True))]
+        for weights, biases in zip(self.weights, self.biases, strict=True):
+            most = [sum(map(mul, map(abs, row), most), abs(bias)) for row, bias in zip(weights, biases, strict=True)]
+            lanes = Lanes(list(map(add, most, most)))
+            self._up.append((lanes, lanes.packed(biases), list(map(lanes.signed, zip(*weights, strict=True)))))
+            layers.append([(bias, *row) for row, bias in zip(weights, biases, strict=True)])
+        #: What a score is that is a sum itself, and its opposite; from which summand on each attribute's rows are.
+        self.sums = [Below([sign * each for each in layers[0][0][1:]], sign * self.origin[0]) for sign in (1, -1)]
+        self.starts = list(accumulate(map(len, self.rows), initial=0))
+        #: Of each layer's units, the constant and what it is a sum of.
+        self.down: list[tuple[Lanes, list[int]]] = []
+        reached = 1
+        for weights, units in zip(reversed(self.weights), reversed(layers[:-1]), strict=True):
+            # Rows that are carried down from here, or from above, have no coefficients that are larger.
+            reached = max(reached, *map(abs, chain(*weights))) * sum(max(map(abs, unit)) for unit in units) << BITS
+            lanes = Lanes([reached] * len(units[0]))
+            self.down.insert(0, (lanes, list(map(lanes.packed, units))))
+
+    def positions(self, place: int, ends: tuple[int, int]) -> Sequence[int]:
+        """Where what an attribute adds has its extremes: anywhere, or at the ends."""
+        return range(ends[0], ends[1] + 1) if self.multiples[place] is None else ends
+
+    def extremes(self, place: int, ends: tuple[int, int]) -> list[list[int]]:
+        """What an attribute adds where that has its extremes."""
+        return [self.adds([0] * len(self.origin), [(place, at)]) for at in self.positions(place, ends)]
+
+    def _added_by(self, place: int, ends: tuple[int, int]) -> tuple[int, int]:
+        return self._first.ends(self.extremes(place, ends))
+
+    def _moved_by(self, only: tuple[int, ...]) -> tuple[int, int]:
+        return self._first.ends([self.moves[number] for number in only])
+
+    def first(self, box: Box, only: Sequence[int]) -> tuple[list[int], list[int]]:
+        """The least and the greatest of each unit of the first layer."""
+        added = [self._moved(tuple(only)), *(self._added(place, box[place]) for place in self.question.shared)]
+        origin = self._first.packed(self.origin)
+        low, high = (self._first.of(origin + sum(each)) for each in zip(*added, strict=True))
+        return low, high
+
+    def above(self, layer: int, below: Iterable[tuple[int, int, int]], bias: int = 1) -> list[list[int]]:
+        """The least and the greatest of each unit above a layer, by what some of its units give; all others give 0."""
+        lanes, biases, columns = self._up[layer]
+        low = high = bias * biases
+        for unit, least, most in below:
+            plus, minus = columns[unit]
+            low, high = low + least * plus - most * minus, high + most * plus - least * minus
+        return [lanes.of(low), lanes.of(high)]
 
     def adds(self, base: Sequence[int], at: Iterable[tuple[int, int]]) -> list[int]:
         """The first layer from a base on, with what attributes add at their positions."""
@@ -100,7 +188,7 @@ class Integers:
 
     def bounded(self, box: Box, only: Sequence[int], known: None, slopes: Sequence[int] = ()) -> Pass:
         """One pass over the box, for some assignments of what differs; ``slopes`` of lines are tried as well."""
-        return Pass(self, box, [self.moves[number] for number in only], slopes)
+        return Pass(self, box, only, slopes)
 
     def cuts(self, known: None, place: int, ends: tuple[int, int]) -> Sequence[int]:
         """Positions from which on people of a range are told apart from those before."""
@@ -109,7 +197,7 @@ class Integers:
     def rounding(self) -> Fraction:
         """How far off the score of anybody may be in float32."""
         whole = tuple((0, attribute.size - 1) for attribute in self.question.attributes)
-        return Fraction(self.float32.off(whole, Pass(self, whole, self.moves).bounds), self.scale)
+        return Fraction(self.float32.off(whole, Pass(self, whole, range(len(self.moves))).bounds), self.scale)
 
     @cached_property
     def float32(self) -> Float32:
@@ -138,15 +226,21 @@ def _multiples(rows: list[list[int]]) -> tuple[list[int], list[int] | None]:
     return step, multiples if rows == [[factor * each for each in step] for factor in multiples] else None
 
 
-#: A line in units of 2^-BITS: slope and intercept.
-Line = tuple[int, int]
-
-
 class Below(NamedTuple):
-    """What lies below a unit, times a positive number: a sum over the units of the first layer, and a constant."""
+    """What lies below a unit, times a positive number: a constant, and a sum over the rows of all attributes."""
 
     slopes: Sequence[int]
     constant: int
+
+
+class Live(NamedTuple):
+    """A unit that may be above zero: slopes of the lines below and above it, where the latter starts, and its row."""
+
+    unit: int
+    under: int
+    over: int
+    intercept: int
+    row: int
 
 
 class Pass:
@@ -161,36 +255,39 @@ class Pass:
     #: Of networks nothing but the side says that all get the same decision.
     same = False
 
-    def __init__(self, net: Integers, box: Box, moves: Sequence[list[int]], slopes: Sequence[int] = ()) -> None:
-        self.net, self.moves, self._slopes = net, moves, (None, *slopes)
-        #: What lies in a range, and the first layer where everything else is.
+    def __init__(self, net: Integers, box: Box, only: Sequence[int], slopes: Sequence[int] = ()) -> None:
+        self.net, self.box, self._slopes, self._only = net, box, [None, *slopes], only
+        #: What lies in a range, and what stands at one position.
         self.ranges = [at for at in net.question.shared if box[at][0] < box[at][1] and not net.idle[at]]
-        fixed = [(place, box[place][0]) for place in net.question.shared if place not in self.ranges]
-        self.box, self.fixed = box, net.adds(net.origin, fixed)
-        corners = [
-            [net.adds([0] * len(self.fixed), [(at, end)]) for end in self.positions(at, box[at])] for at in self.ranges
-        ]
-        low = high = self.fixed
-        for rows in (moves, *corners):
-            columns = list(zip(*rows, strict=True))
-            low, high = list(map(add, low, map(min, columns))), list(map(add, high, map(max, columns)))
+        self._fixed = [at for at in net.question.shared if at not in self.ranges and not net.idle[at]]
         #: The least and the greatest that is known of each unit, by layers.
-        self.bounds = [(low, high)]
-        self._lines: list[list[tuple[Line, Line]]] = []
+        self.bounds = [net.first(box, only)]
+        #: Of each layer, the units that may be above zero.
+        self._live: list[list[Live]] = []
         #: What lies below the score less the threshold, and below its opposite.
-        self.lower, self.upper = Below([1], 0), Below([-1], 0)
-        for weights, biases in zip(net.weights, net.biases, strict=True):
-            self._lines.append([_lines(*ends) for ends in zip(*self.bounds[-1], strict=True)])
-            found = [self._range(row, bias) for row, bias in zip(weights, biases, strict=True)]
+        self.lower, self.upper = net.sums
+        for layer, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True)):
+            ends = zip(*self.bounds[-1], net.down[layer][1], strict=True)
+            self._live.append([Live(at, *_lines(*each[:2]), each[2]) for at, each in enumerate(ends) if each[1] > 0])
+            lows, highs = self.bounds[-1]
+            known = net.above(layer, ((at, max(lows[at], 0), highs[at]) for at, *_ in self._live[-1]))
+            found = [self._range(*each) for each in zip(weights, biases, zip(*known, strict=True), strict=True)]
             self.bounds.append(([least for least, _ in found], [most for _, most in found]))
 
-    def _range(self, row: Sequence[int], bias: int) -> tuple[int, int]:
-        """From where to where a unit is: by the ranges of those below it and, where its sign is open, by lines."""
-        least = most = bias
-        for weight, low, high in zip(row, *self.bounds[-1], strict=True):
-            ends = weight * max(low, 0), weight * max(high, 0)
-            least, most = least + min(ends), most + max(ends)
-        top = len(self._lines) == len(self.net.weights)
+    def moves(self, row: Sequence[int]) -> tuple[int, int]:
+        """From where to where the difference of two scores is, of two in the box whose first layers differ by a row."""
+        low = high = list(row)
+        for layer, live in enumerate(self._live):
+            open_ = {at for at, *_ in live if self.bounds[layer][0][at] < 0}
+            given = [
+                (at, min(low[at], 0), max(high[at], 0)) if at in open_ else (at, low[at], high[at]) for at, *_ in live
+            ]
+            low, high = self.net.above(layer, given, bias=0)
+        return low[0], high[0]
+
+    def _range(self, row: Sequence[int], bias: int, known: tuple[int, int]) -> tuple[int, int]:
+        """From where to where a unit is: what is known by ranges and, where its sign is open, what lines say."""
+        (least, most), top = known, len(self._live) == len(self.net.weights)
         if top or least < 0 < most:
             least, self.lower = self._least(row, bias, least)
         if top or least < 0 < most:
@@ -204,32 +301,32 @@ class Pass:
         for slope in self._slopes:
             below, known = self._below(row, bias, slope)
             found.append((self.least(below), below))
-            least = max(least, known, found[-1][0] >> BITS * len(self._lines))
+            least = max(least, known, found[-1][0] >> BITS * len(self._live))
             if least > 0:
                 break
         return least, max(found, key=lambda one: one[0])[1]
 
-    def positions(self, place: int, ends: tuple[int, int]) -> Sequence[int]:
-        """Where what an attribute adds has its extremes: anywhere, or at the ends."""
-        return range(ends[0], ends[1] + 1) if self.net.multiples[place] is None else ends
-
     def adds(self, below: Below, place: int, positions: Iterable[int]) -> list[int]:
         """What an attribute adds at positions."""
-        rows, multiples = self.net.rows[place], self.net.multiples[place]
+        start, multiples = self.net.starts[place], self.net.multiples[place]
         if multiples is None:
-            return [sum(map(mul, below.slopes, rows[at])) for at in positions]
-        slope = sum(map(mul, below.slopes, rows[0]))
-        return [slope * multiples[at] for at in positions]
+            return [below.slopes[start + at] for at in positions]
+        return [below.slopes[start] * multiples[at] for at in positions]
 
     def start(self, below: Below) -> int:
         """The least of it without what lies in a range."""
-        fixed = below.constant + sum(map(mul, below.slopes, self.fixed))
-        return int(fixed + min(sum(map(mul, below.slopes, move)) for move in self.moves))
+        known, question = below.constant, self.net.question
+        for place in self._fixed:
+            known += self.adds(below, place, self.box[place][:1])[0]
+        moves = [self.adds(below, place, range(question.attributes[place].size)) for place in question.differ]
+        if len(self._only) == len(question.assignments):
+            return known + sum(map(min, moves))
+        return known + min(sum(map(list.__getitem__, moves, question.assignments[one])) for one in self._only)
 
     def least(self, below: Below) -> int:
         """The least of it on the box."""
         return self.start(below) + sum(
-            min(self.adds(below, place, self.positions(place, self.box[place]))) for place in self.ranges
+            min(self.adds(below, place, self.net.positions(place, self.box[place]))) for place in self.ranges
         )
 
     def _below(self, weights: Sequence[int], constant: int, tried: int | None) -> tuple[Below, int]:
@@ -239,22 +336,23 @@ class Pass:
         ranges of the layers on the way down say, whichever of them says most.
         """
         known = []
-        for layer in reversed(range(len(self._lines))):
-            ranged, below = constant, []
-            lows, highs = self.bounds[layer]
+        for layer in reversed(range(len(self._live))):
+            ranged, below = constant, 0
             constant <<= BITS
-            for weight, low, high, (under, over) in zip(weights, lows, highs, self._lines[layer], strict=True):
-                slope, intercept = under if weight > 0 else over
-                if weight > 0 and tried is not None and low < 0 < high:
-                    slope = tried
-                below.append(weight * slope)
-                constant += weight * intercept
-                ranged += weight * max(low if weight > 0 else high, 0)
-            known.append(ranged >> BITS * (len(self._lines) - 1 - layer))
-            if layer:
-                constant += sum(map(mul, below, self.net.biases[layer - 1]))
-                weights = [sum(map(mul, below, column)) for column in self.net.columns[layer - 1]]
-        return Below(below, constant), max(known)
+            lows, highs = self.bounds[layer]
+            for unit, under, over, intercept, lanes in self._live[layer]:
+                weight = weights[unit]
+                if weight > 0:
+                    ranged += weight * max(lows[unit], 0)
+                    below += weight * (under if tried is None or lows[unit] >= 0 else tried) * lanes
+                else:
+                    ranged += weight * highs[unit]
+                    below += weight * over * lanes
+                    constant += weight * intercept
+            known.append(ranged >> BITS * (len(self._live) - 1 - layer))
+            added, *weights = self.net.down[layer][0].of(below)
+            constant += added
+        return Below(weights, constant), max(known)
 
     @property
     def side(self) -> int:
@@ -268,12 +366,13 @@ class Pass:
         return self.net.off(self.box, self.bounds)
 
 
-def _lines(low: int, high: int) -> tuple[Line, Line]:
-    """Lines below and above ``max(z, 0)`` for z in [low, high]."""
+def _lines(low: int, high: int) -> tuple[int, int, int]:
+    """The slopes of lines below and above ``max(z, 0)`` for z in [low, high], high > 0, and where the upper one starts.
+
+    In units of 2^-BITS; the lower one goes through 0.
+    """
     one = 1 << BITS
     if low >= 0:
-        return (one, 0), (one, 0)
-    if high <= 0:
-        return (0, 0), (0, 0)
+        return one, one, 0
     slope = (high << BITS) // (high - low)
-    return (one if high > -low else 0, 0), (slope, max(-slope * low, (one - slope) * high))
+    return one if high > -low else 0, slope, max(-slope * low, (one - slope) * high)

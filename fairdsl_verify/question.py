@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from fairdsl_verify import reject
 
-FORMAT = "fairdsl.proof/3"
+FORMAT = "fairdsl.proof/4"
 #: The checker's own limits: more is rejected, not attempted.
 MOST_ASSIGNMENTS, MOST_EVALUATED = 4096, 4096
 #: Three-valued truth of a condition on a box.

@@ -19,6 +19,8 @@ from fairdsl_verify.slab import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16
+#: How many numbers a claim has that names no slopes.
+NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2}
 
 
 @dataclass
@@ -202,8 +204,11 @@ class Checker:
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
         # Of relaxed questions nothing is known of who is compared in a unit.
         sure = [number for number in possible if node.admitted[number] == YES and not self.question.loose]
-        slopes = [min(digits(text), 1 << BITS) for text in claim[1:]] if kind in ("=", "~") else []
-        if len(claim) != (3 if kind == "U" else 1 + len(slopes)) or kind not in ("?", "V", "=", "~", "U", "E"):
+        numbers = [digits(text) for text in claim[1:]]
+        along = numbers.pop(0) if kind == "/" and numbers else None
+        slopes = [min(number, 1 << BITS) for number in numbers]
+        known = kind in ("=", "~", "/") or len(numbers) == NUMBERS.get(kind)
+        if not known or (kind == "/" and along not in self.shared):
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
         if kind == "?":
             totals.open += mass
@@ -214,15 +219,15 @@ class Checker:
             if not possible or not self.alike(self.bounded(node, slopes=slopes)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
             totals.counted(fair=mass, sure=self.paired(sure))
-        elif kind == "~":
+        elif kind in "~/":
             found = self.bounded(node, slopes=slopes)
             if possible != sure or not self.paired(sure) or not isinstance(found, Pass):
                 reject("a leaf is counted, and it is one of trees, or not known who is compared there")
-            left = min(mass, crossed(found, mass))
+            left = min(mass, crossed(found, mass, along))
             totals.open += left
             totals.counted(fair=mass - left)
         elif kind == "U":
-            one, other = (digits(text) for text in claim[1:])
+            one, other = numbers
             if not any(one in component and other in component for component in self.components(sure)):
                 reject("a leaf names two who are not compared, or may not be asked about")
             if (self.bounded(node, [one]).side, self.bounded(node, [other]).side) != (YES, NO):

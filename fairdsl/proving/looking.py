@@ -29,13 +29,15 @@ _STEEP = 1.702
 class Look(NamedTuple):
     """What a look at boxes says: the score of each assignment from and to, [boxes, assignments], what moves it most.
 
-    ``crossed`` is about which part of a box the checker cannot say that the decision does not change in.
+    ``crossed`` is about which part of a box the checker cannot say that the decision does not change in, as it is
+    (-1), or by lines along the attribute of the number ``along``.
     """
 
     low: Floats
     high: Floats
     influence: Floats
     crossed: Floats
+    along: NDArray[np.int64]
 
 
 class Looking:
@@ -53,6 +55,12 @@ class Looking:
         self._origin = _floats(net.origin, unit)
         self._steps = np.array([_floats(step, unit) for step in steps]).reshape(len(steps), len(net.origin))
         self._moves = np.array([_floats(move, unit) for move in net.moves])
+        #: Of what differs how far it may move the first layer, and the least step between two positions of the others.
+        differ = [(at, checker.question.attributes[at].size - 1) for at in checker.question.differ]
+        ends = [[_floats(each, unit) for each in net.extremes(at, (0, last))] for at, last in differ]
+        self._sloped = np.vstack((self._steps, *(each[-1] - each[0] for each in ends))).T
+        self._gaps = np.array([1.0 if each is None else np.abs(np.diff(each)).min() for each in self._multiples])
+        self._measured = [(place, not checker.question.attributes[place].real) for place in self._places]
         self._layers: list[tuple[Floats, Floats]] = []
         for rows, biases in zip(net.weights, net.biases, strict=True):
             above = _power([value * unit for row in rows for value in row], biases)
@@ -83,21 +91,35 @@ class Looking:
         rows, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
         found, moved, slopes = self._least(len(self._layers) - 1, rows, biases, lines, low, high)
         moved += found[:, :, None]
-        influence = (self._unsure(ranges) + _MOVES * np.abs(slopes).sum(axis=1)) * (high - low)
-        return Look(moved[:, 0], -moved[:, 1], influence, _crossed(moved.min(axis=2), slopes, low, high))
+        least, most = self._slopes(ranges)
+        unsure = (most - least)[:, : len(self._places)]
+        influence = (unsure + _MOVES * np.abs(slopes).sum(axis=1)) * (high - low)
+        crossed = _crossed(moved.min(axis=2), slopes, low, high)
+        crossed[:, 1:] *= self._of_lines(boxes, least, most)
+        return Look(moved[:, 0], -moved[:, 1], influence, crossed.min(axis=1), crossed.argmin(axis=1) - 1)
 
-    def _unsure(self, ranges: Sequence[tuple[Floats, Floats]]) -> Floats:
-        """How far apart the slopes of each attribute may lie on the boxes, by the signs of units that are open."""
+    def _of_lines(self, boxes: Sequence[Box], least: Floats, most: Floats) -> Floats:
+        """About which part of a line along each attribute may be decided differently (``slab.on_a_line``)."""
+        count = len(self._places)
+        rise = np.maximum(np.maximum(least, -most), 0)[:, :count] * self._gaps
+        moved = np.maximum(np.abs(least), np.abs(most))[:, count:].sum(axis=1)
+        sizes = [[box[place][1] - box[place][0] + real for place, real in self._measured] for box in boxes]
+        reached = rise * np.array(sizes).reshape(rise.shape)
+        many: Floats = np.clip(np.ceil(moved[:, None] / (rise + 1e-300)) * rise / (reached + 1e-300), 0.0, 1.0)
+        return np.where(rise > 0, many, 1.0)
+
+    def _slopes(self, ranges: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+        """From where to where each attribute's slope is on the boxes, and what comes of all that differs."""
         (row, _) = self._layers[-1]
         least = most = np.broadcast_to(row, (len(ranges[0][0]), row.shape[1]))
         for (under, over), weight in zip(
-            reversed(ranges), (*(weight for weight, _ in self._layers[-2::-1]), self._steps.T), strict=True
+            reversed(ranges), (*(weight for weight, _ in self._layers[-2::-1]), self._sloped), strict=True
         ):
             on, off = under >= 0, over <= 0
             least = np.where(on, least, np.where(off, 0.0, np.minimum(least, 0)))
             most = np.where(on, most, np.where(off, 0.0, np.maximum(most, 0)))
             least, most = _through(weight.T, least, most)
-        return most - least
+        return least, most
 
     def place_of(self, number: int) -> int:
         """Which attribute an influence is of."""
@@ -164,12 +186,19 @@ def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
-    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``)."""
+    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``).
+
+    And, behind that, how many of the lines along each attribute they meet.
+    """
     reached = np.minimum(slopes * low[:, None], slopes * high[:, None])
     both = slopes.sum(axis=1)
     gap = (least - reached.sum(axis=2)).sum(axis=1) + np.minimum(both * low, both * high).sum(axis=1)
     spread = np.abs(slopes[:, 0]) * (high - low)
-    mean, deviation = least[:, 0] + spread.sum(axis=1) / 2, np.sqrt((spread**2).sum(axis=1) / 12) + 1e-300
-    below, above = (1 / (1 + np.exp(np.clip(_STEEP * (mean - at) / deviation, -500, 500))) for at in (gap, 0.0))
+    along = np.hstack((np.zeros((len(low), 1)), spread))
+    mean = least[:, :1] + (spread.sum(axis=1, keepdims=True) - along) / 2
+    deviation = np.sqrt(np.maximum((spread**2).sum(axis=1, keepdims=True) - along**2, 0) / 12) + 1e-300
+    below, above = (
+        1 / (1 + np.exp(np.clip(_STEEP * (mean - at) / deviation, -500, 500))) for at in (gap[:, None] - along, 0.0)
+    )
     crossed: Floats = np.clip(above - below, 0.0, 1.0)
     return crossed

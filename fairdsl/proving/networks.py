@@ -134,7 +134,7 @@ class _Growing:
         later, cutting = self._later(deadline), _after(_TRIAL, deadline)
         while self._heap and not self._enough(cutting, deadline):
             self._cut_some()
-        own = self._told([*self._heap, *self._claimed], CLAIMS[0], deadline).share
+        own = self._told([*self._heap, *self._claimed], None, deadline).share
         most, best = 0.0, ""
         splits = splitting.until(_after(_TRIAL, deadline))
         for claim, clearly in _CLEARLY.items():
@@ -155,7 +155,7 @@ class _Growing:
             self._say(one, claim)
         return tree, leaves
 
-    def _told(self, leaves: Sequence[Waiting], claim: str, deadline: Deadline) -> Told:
+    def _told(self, leaves: Sequence[Waiting], claim: str | None, deadline: Deadline) -> Told:
         return told_by(self._checker, leaves, claim, _after(_TELLING, deadline))
 
     def _say(self, one: Waiting, claim: str) -> None:
@@ -199,11 +199,23 @@ class _Growing:
         """Leave a claim if it follows; what is counted needs no trial."""
         if self._counted and one.grown.claim == "=":
             one.grown.claim = "~"
-        elif self._counted and one.grown.claim[0] in "~E":
+        elif self._counted and one.grown.claim[0] in "~/E":
             return
-        elif deadline.passed or not self._follows(one, totals):
+        elif deadline.passed or not (self._follows(one, totals) or self._cut_again(one)):
             one.grown.claim = "~" if self._counted else "?"
             totals.open += self._mass(one.box)
+
+    def _cut_again(self, one: Waiting) -> bool:
+        """Cut a box on which scores are nearer to the threshold than float32 may be off: of halves that is off by less.
+
+        Whoever is evaluated is as near in any box, and where boxes are counted so is whoever is that near.
+        """
+        (influence,) = self._looking.look([one.box]).influence
+        cut = None if self._counted or one.grown.claim == "E" else self._cut(one.box, influence)
+        if cut is not None:
+            one.grown.split, one.grown.claim = line_of(*cut), "?"
+            heapq.heappush(self._heap, Waiting(-self._mass(one.box), next(self._number), one.box, one.grown))
+        return cut is not None
 
     def _enough(self, cutting: Deadline, deadline: Deadline) -> bool:
         """Whether it is time to stop cutting, or the checker takes as long for the boxes as it may."""
@@ -227,7 +239,7 @@ class _Growing:
         """How many seconds of a core the checker takes for a box, by some that wait."""
         started, some = thread_time(), self._heap[:_LOOKED_AT]
         for one in some:
-            self._checker.leaf(self._node(one.box), ["~"], Totals())
+            self._checker.leaf(self._node(one.box), one.grown.claim.replace("?", "~").split(" "), Totals())
         return (thread_time() - started) / len(some) if some else 1e-3
 
     def _node(self, box: Box) -> Node:
@@ -245,7 +257,7 @@ class _Growing:
 
     def _halves(self, one: Waiting) -> Iterator[tuple[Box, Grown]]:
         """Cut a box that was waiting."""
-        self._worth -= one.grown.claim == "~"
+        self._worth -= one.grown.claim != "?"
         one.grown.below = Grown(), Grown()
         halves = self._checker.cut(one.box, one.grown.split.split(" "))
         return zip((box for _, box in halves), one.grown.below, strict=True)
@@ -255,7 +267,7 @@ class _Growing:
         for at in range(0, len(boxes), _AT_ONCE):
             some = boxes[at : at + _AT_ONCE]
             looks = self._looking.look([box for box, _ in some])
-            for (box, grown), low, high, influence, crossed in zip(some, *looks, strict=True):
+            for (box, grown), low, high, influence, crossed, along in zip(some, *looks, strict=True):
                 one = Waiting(-self._mass(box) * float(crossed), next(self._number), box, grown)
                 if low.min() > 0 or high.max() < 0:
                     grown.claim = "="
@@ -265,11 +277,15 @@ class _Growing:
                     grown.claim = "E"
                 elif (cut := self._cut(box, influence)) is not None:
                     grown.split = line_of(*cut)
-                    grown.claim = "~" if self._counted and crossed < _OPEN else "?"
-                    self._worth += grown.claim == "~"
+                    grown.claim = self._counting(along) if self._counted and crossed < _OPEN else "?"
+                    self._worth += grown.claim != "?"
                     heapq.heappush(self._heap, one)
                     continue
                 self._claimed.append(one)
+
+    def _counting(self, along: int) -> str:
+        """The claim that counts how much of a box is open, as it is or by lines along an attribute."""
+        return "~" if along < 0 else f"/ {self._looking.place_of(along)}"
 
     def _apart(self, low: Floats, high: Floats) -> tuple[int, int] | None:
         for component in self._components:

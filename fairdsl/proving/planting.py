@@ -32,8 +32,8 @@ class Told(NamedTuple):
     share: float
 
 
-def told_by(checker: Checker, leaves: Sequence[Waiting], claim: str, end: Deadline) -> Told:
-    """What the checker makes of leaves with this claim, of those that claim to be counted or fair.
+def told_by(checker: Checker, leaves: Sequence[Waiting], claim: str | None, end: Deadline) -> Told:
+    """What the checker makes of leaves with this claim, or their own, of those that claim to be counted or fair.
 
     By leaves that are drawn at equal steps of mass, and in another order, as far as there is time.
     """
@@ -48,7 +48,7 @@ def told_by(checker: Checker, leaves: Sequence[Waiting], claim: str, end: Deadli
         elif leaves[at].grown.claim != "?":
             totals, started = Totals(), thread_time()
             node = Node(leaves[at].box, (YES,) * len(root.admitted), root.known)
-            checker.leaf(node, claim.split(" "), totals)
+            checker.leaf(node, (claim or leaves[at].grown.claim.replace("=", "~")).split(" "), totals)
             spent, tried, part = spent + thread_time() - started, tried + 1, part + totals.fair / masses[at]
     if not draws:
         return Told(1e-3, 0.0)

@@ -12,7 +12,6 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from itertools import count, product
-from operator import mul
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown
@@ -275,7 +274,10 @@ def _side(checker: Checker, node: Node, number: int) -> int:
 
 def _extremes(net: Integers, found: Pass, component: list[int]) -> list[int]:
     """The two of a component whose scores are furthest apart, by the slopes of the box's last bound."""
-    moved = {number: sum(map(mul, found.lower.slopes, net.moves[number])) for number in component}
+    differ = found.net.question.differ
+    added = [found.adds(found.lower, place, range(found.net.question.attributes[place].size)) for place in differ]
+    assignments = found.net.question.assignments
+    moved = {number: sum(map(list.__getitem__, added, assignments[number])) for number in component}
     return list({min(moved, key=moved.__getitem__), max(moved, key=moved.__getitem__)})
 
 
@@ -329,7 +331,7 @@ def _influence(found: Pass) -> dict[int, int]:
     """How far each attribute moves the score on the box, by the slopes of its last bound."""
     influence = {}
     for place in found.ranges:
-        added = found.adds(found.lower, place, found.positions(place, found.box[place]))
+        added = found.adds(found.lower, place, found.net.positions(place, found.box[place]))
         influence[place] = max(added) - min(added)
     return influence
 

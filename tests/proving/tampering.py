@@ -124,7 +124,9 @@ def tampered(text: str, kind: str, rng: random.Random) -> str:
         case "swapped":
             lines[at], lines[to] = lines[to], lines[at]
         case "leaves":
-            lines[at] = rng.choice(["=", "= 0 65536", "E", "~", "~ 0 13107 99999", "V", "U 0 1", "U 2 0", "U 3 0"])
+            lines[at] = rng.choice(
+                ["=", "= 0 65536", "E", "~", "~ 0 13107 99999", "/ 0", "/ 1 9999", "V", "U 0 1", "U 2 0", "U 3 0"]
+            )
         case "numbers":
             numbered = [place for place, line in enumerate(lines) if line[0] in "SUC"]
             if numbered:

@@ -37,7 +37,7 @@ PEOPLE: list[dict[str, Any]] = [
 def question(**changes: Any) -> dict[str, Any]:
     """A closed question that says the demand holds, with some keys changed."""
     said: dict[str, Any] = {
-        "format": "fairdsl.proof/3",
+        "format": "fairdsl.proof/4",
         "property": "p",
         "model": "",
         "attributes": PEOPLE,

@@ -123,7 +123,7 @@ def held(model: onnx.ModelProto, rng: random.Random) -> bool:
         layers = exactly(net, person)
         box = ((rng.randint(0, person[0]), rng.randint(person[0], 99)), (0, 1))
         alone = net.float32.off([(at, at) for at in person], [(values, values) for values in layers])
-        around = net.float32.off(box, Pass(net, box, net.moves).bounds)
+        around = net.float32.off(box, Pass(net, box, range(len(net.moves))).bounds)
         off = max(abs(Fraction(float(score)) * net.scale - layers[-1][0]) for score in scores)
         assert off <= min(alone, around, everybody * net.scale)
         some = max(some, off)
@@ -294,6 +294,31 @@ def test_a_proof_in_exact_arithmetic_is_not_enough_where_the_verdict_is_about_th
     assert "calm, require same decision: the verdict is about the deployed file's arithmetic too" in done.stderr
     assert check(tmp_path / "proofs" / "calm.proof", tmp_path / "m.onnx").follows
     assert CliRunner().invoke(cli, ["compare", str(report), str(report), "--require-proof"]).exit_code == 3
+
+
+def test_a_box_that_misses_its_margin_is_cut(tmp_path: Path) -> None:
+    """``max(1000001 age + 1, 0)`` is above 0, but of old and young together by less than the old are off by."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v"], ["y"], transB=1),
+    ]
+    model = chain_file(nodes, {"w": [[1000001, 0.1], [0, 1]], "b": [1, 0], "v": [[1, 0]]})
+    onnx.save(model, tmp_path / "m.onnx")
+    (tmp_path / "p.fair").write_text(SPEC.replace(" among age >= 60", ""))
+    (found,) = prove_spec(
+        str(tmp_path / "p.fair"),
+        str(tmp_path),
+        models={},
+        data={},
+        seconds=10,
+        observer=Silent(),
+        deployed=[("calm", "require same decision")],
+    )
+    assert found.proof is not None
+    assert found.proof.holds
+    assert found.proof.margin is not None
+    assert found.proof.margin > 1
 
 
 def test_a_share_is_proved_of_the_file_where_nothing_is_rounded(tmp_path: Path) -> None:

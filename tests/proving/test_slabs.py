@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from onnx import helper
 
-from fairdsl_verify import RejectedError, slab
-from fairdsl_verify.bounds import BITS, Integers, Pass, _multiples
+from fairdsl_verify import RejectedError, bounds, slab
+from fairdsl_verify.bounds import BITS, Integers, Lanes, Pass, _multiples
 from fairdsl_verify.chain import Affine, Network
-from fairdsl_verify.question import Question
+from fairdsl_verify.question import CELLS, MAYBE, Question
 from tests.proving.test_checker_review import ABOVE_ZERO, LINEAR, PEOPLE, chain_file, question, tried
 
 
@@ -73,7 +73,7 @@ def test_every_unit_lies_within_its_bounds(seed: int) -> None:
     rng = random.Random(seed)
     asked, net = drawn(rng)
     box = part_of(asked, rng)
-    found = Pass(net, tuple(box), net.moves, slopes_of(rng))
+    found = Pass(net, tuple(box), range(len(net.moves)), slopes_of(rng))
     for point in product(*(range(low, high + 1) for low, high in box)):
         for (lows, highs), values in zip(found.bounds, values_of(net, point), strict=True):
             assert all(low <= value <= high for low, value, high in zip(lows, values, highs, strict=True))
@@ -106,17 +106,111 @@ def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
     net.margin = rng.choice((0, 0, 1, net.scale))
     box = part_of(asked, rng)
     units = list(product(*(range(low, high + 1) for low, high in box[:3])))
-    found = Pass(net, tuple(box), net.moves, slopes_of(rng))
-    crossed = 0
-    for unit in units:
-        sides = set()
-        for sex in (0, 1):
-            try:
-                sides.add(net.high(None, (*unit, sex)))
-            except RejectedError:  # within the margin it may be on either side
-                sides |= {True, False}
-        crossed += len(sides) > 1
-    assert crossed <= slab.crossed(found, len(units)) <= max(len(units), crossed)
+    found = Pass(net, tuple(box), range(len(net.moves)), slopes_of(rng))
+    crossed = [unit for unit in units if either(net, unit)]
+    for along in (None, 0, 1, 2):
+        assert len(crossed) <= slab.crossed(found, len(units), along) <= max(len(units), len(crossed))
+
+
+def either(net: Integers, unit: Sequence[int]) -> bool:
+    """Whether the two of a unit may be decided differently; within the margin one may be on either side."""
+    sides = {net.high(None, (*unit, sex)) for sex in (0, 1)}
+    return len(sides) > 1 or MAYBE in sides
+
+
+@pytest.mark.parametrize("seeds", range(4))
+def test_of_a_line_no_more_may_be_crossed_than_it_says(seeds: int) -> None:
+    """By counting each line; some lines have just as many, and with one less each the count is too small."""
+    told = tight = 0
+    for seed in range(200 * seeds, 200 * (seeds + 1)):
+        rng = random.Random(seed)
+        asked, net = drawn(rng)
+        net.margin = rng.choice((0, 0, 1, net.scale // 4))
+        box = part_of(asked, rng)
+        found = Pass(net, tuple(box), range(len(net.moves)), slopes_of(rng))
+        for along in found.ranges:
+            most, (low, high) = slab.on_a_line(found, along), box[along]
+            told += most <= high - low
+            others = [range(a, b + 1) if at != along else [low] for at, (a, b) in enumerate(box[:3])]
+            for unit in product(*others):
+                line = ((*unit[:along], at, *unit[along + 1 :]) for at in range(low, high + 1))
+                crossed = sum(either(net, each) for each in line)
+                assert crossed <= most
+                tight += 0 < crossed == most <= high - low
+    assert told > 50
+    assert tight > 10
+
+
+@pytest.mark.parametrize("margin", [0, 1, 3, 7])
+@pytest.mark.parametrize("adds", [[0, 5, 2], [0, 2, 7], [3, 3, 3], [4, 0, 9]])
+def test_of_a_line_of_a_sum_it_says_how_many_are_crossed(adds: list[int], margin: int) -> None:
+    """``3 age + adds[job] - 20 > 0`` where jobs differ: whoever is nearer than the margin may be on either side."""
+    age = {"name": "age", "type": "integer", "low": -9, "high": 20}
+    job = {"name": "job", "type": "values", "values": [0, 1, 2], "labels": ["a", "b", "c"]}
+    asked = Question(
+        question(
+            attributes=[age, job],
+            reads=[{"constant": 0, "terms": [["age", 3], ["job", adds]]}],
+            differ=["job"],
+            decides={"of": "score", "relation": ">", "threshold": 20},
+        )
+    )
+    net = Integers(asked, Network([[Affine([[Fraction(1)]], [Fraction(0)])]], sigmoid=False))
+    net.margin = margin * net.scale
+    scores = [[3 * value + each - 20 for each in adds] for value in range(-9, 21)]
+    crossed = sum(min(each) <= margin and max(each) > -margin for each in scores)
+    assert crossed <= slab.on_a_line(Pass(net, ((0, 29), (0, 2)), range(3)), 0) <= crossed + 1
+    assert slab.on_a_line(Pass(net, ((0, 29), (0, 2)), range(3)), 0) == -(-(max(adds) - min(adds) + 2 * margin) // 3)
+
+
+@pytest.mark.parametrize("relation", [">", ">=", "<", "<="])
+def test_of_a_line_of_reals_no_longer_part_is_crossed(relation: str) -> None:
+    """In cells: between the first and the last of 997 points that are decided differently there is no more."""
+    told = 0
+    for seed in range(60):
+        rng = random.Random(seed)
+        people = [{"name": "age", "type": "real", "low": -2, "high": 3}, PEOPLE[1]]
+        asked = Question(question(attributes=people, decides={"of": "score", "relation": relation, "threshold": 0}))
+        below = Affine(
+            [[Fraction(rng.randint(-4, 4)), Fraction(rng.randint(-4, 4), 4)] for _ in range(3)], [Fraction(1)] * 3
+        )
+        above = Affine([[Fraction(rng.randint(-4, 4)) for _ in range(3)]], [Fraction(rng.randint(-3, 3))])
+        net = Integers(asked, Network([[below], [above]], sigmoid=False))
+        low, high = sorted(rng.sample(range(CELLS + 1), 2))
+        found = Pass(net, ((low, high), (0, 1)), (0, 1))
+        if found.ranges:
+            most = slab.on_a_line(found, 0)
+            told += most < high - low
+            points = [low + (high - low) * step // 996 for step in range(997)]
+            crossed = [at for at in points if either(net, (at,))]
+            assert not crossed or crossed[-1] - crossed[0] <= most
+    assert told > 10
+
+
+def test_wide_lanes_hold_what_is_added_up() -> None:
+    rng = random.Random(0)
+    for _ in range(200):
+        most = rng.choice((0, 1, 127, 128, 255, 256, 1 << 40))
+        rows = [[rng.choice((-most, most, rng.randint(-most, most))) for _ in range(5)] for _ in range(3)]
+        lanes, factors = Lanes([9 * most] * 5), [rng.randint(-3, 3) for _ in rows]
+        added = sum(factor * lanes.packed(row) for factor, row in zip(factors, rows, strict=True))
+        assert lanes.of(added) == [sum(map(mul, factors, column)) for column in zip(*rows, strict=True)]
+        plus, minus = lanes.signed(rows[0])
+        assert lanes.of(plus - minus) == rows[0]
+        assert lanes.of(lanes.packed(rows[0])) == rows[0]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_number_of_a_pass_is_larger_than_its_lanes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With lanes of a thousand bits more, each pass comes to the same."""
+    rng = random.Random(seed)
+    asked, net = drawn(rng)
+    box, slopes = tuple(part_of(asked, rng)), slopes_of(rng)
+    monkeypatch.setattr(bounds, "Lanes", lambda most: Lanes([each << 1000 for each in most]))
+    wide = Integers(asked, net._network)
+    passes = [Pass(one, box, range(len(net.moves)), slopes) for one in (net, wide)]
+    seen = [(one.bounds, one.lower, one.upper, [slab.on_a_line(one, at) for at in one.ranges]) for one in passes]
+    assert seen[0] == seen[1]
 
 
 def test_slopes_that_are_tried_bound_more() -> None:
@@ -126,7 +220,10 @@ def test_slopes_that_are_tried_bound_more() -> None:
         rng = random.Random(seed)
         asked, net = drawn(rng)
         box = tuple(part_of(asked, rng))
-        usual, tried = Pass(net, box, net.moves), Pass(net, box, net.moves, [0, 1 << BITS - 1, 1 << BITS])
+        usual, tried = (
+            Pass(net, box, range(len(net.moves))),
+            Pass(net, box, range(len(net.moves)), [0, 1 << BITS - 1, 1 << BITS]),
+        )
         if usual.bounds[:-1] == tried.bounds[:-1]:
             assert tried.bounds[-1][0] >= usual.bounds[-1][0]
             assert tried.bounds[-1][1] <= usual.bounds[-1][1]
@@ -154,7 +251,7 @@ def test_it_counts_what_is_left_of_a_line() -> None:
     people = [{"name": "age", "type": "integer", "low": -3, "high": 20}, PEOPLE[1]]
     asked = Question(question(attributes=people, decides={"of": "score", "relation": ">", "threshold": 0}))
     net = Integers(asked, Network([[Affine([[Fraction(1), Fraction(-2)]], [Fraction(0)])]], sigmoid=False))
-    assert 2 <= slab.crossed(Pass(net, ((0, 23), (0, 1)), net.moves), 24) <= 4
+    assert 2 <= slab.crossed(Pass(net, ((0, 23), (0, 1)), range(len(net.moves))), 24) <= 4
 
 
 def test_a_box_of_which_it_is_not_known_who_is_asked_about_is_not_counted(tmp_path: Path) -> None:
@@ -170,6 +267,11 @@ def test_a_box_of_which_it_is_not_known_who_is_asked_about_is_not_counted(tmp_pa
     ):
         with pytest.raises(RejectedError, match="not known who is compared"):
             tried(tmp_path, LINEAR, loose, "~")
+        with pytest.raises(RejectedError, match="not known who is compared"):
+            tried(tmp_path, LINEAR, loose, "/ 0")
+    for claim in ("/", "/ 1", "/ 2", "/ x", "/ 0 -1", "/0", "U 0", "U 0 1 2", "~ x", "V 0", "E 0", "? 0", ""):
+        with pytest.raises(RejectedError, match=r"not a claim|not a number"):
+            tried(tmp_path, LINEAR, question(), claim)
 
 
 def test_more_is_proved_where_boxes_are_counted(tmp_path: Path) -> None:

@@ -51,9 +51,13 @@ def test_tampering_a_thousand_times(of: str, kind: str, subjects: Callable[..., 
         assert found > 300  # a lower share, and an order that does not matter, are harmless
 
 
-def _too_narrow(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    under, (slope, intercept) = SOUND(low, high)
-    return under, (slope, intercept - abs(intercept) // 2)
+#: Slopes of the lines below and above a unit, and where the latter starts.
+Lines = tuple[int, int, int]
+
+
+def _too_narrow(low: int, high: int) -> Lines:
+    under, over, intercept = SOUND(low, high)
+    return under, over, intercept - abs(intercept) // 2
 
 
 def _tie(self: bounds.Integers, known: None, point: list[int]) -> int:
@@ -65,28 +69,28 @@ def _tie(self: bounds.Integers, known: None, point: list[int]) -> int:
 
 
 def _unit_too_high(self: bounds.Pass, below: bounds.Below) -> int:
-    return LEAST(self, below) + (1 << bounds.BITS * len(self._lines))
+    return LEAST(self, below) + (1 << bounds.BITS * len(self._live))
 
 
-def _least_alone(self: bounds.Pass, row: list[int], bias: int) -> tuple[int, int]:
+def _least_alone(self: bounds.Pass, row: list[int], bias: int, known: tuple[int, int]) -> tuple[int, int]:
     """Ranges of units from the lower ends of those below alone; the score's is left as it is."""
-    if len(self._lines) == len(self.net.weights):
-        return RANGE(self, row, bias)
+    if len(self._live) == len(self.net.weights):
+        return RANGE(self, row, bias, known)
     value = bias + sum(weight * max(low, 0) for weight, low in zip(row, self.bounds[-1][0], strict=True))
     return value, value
 
 
-def _turned(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    under, over = SOUND(low, high)
-    return over, under
+def _turned(low: int, high: int) -> Lines:
+    under, over, intercept = SOUND(low, high)
+    return over, under, intercept
 
 
-def _off_if_mostly(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    return ((0, 0), (0, 0)) if high < -low else SOUND(low, high)
+def _off_if_mostly(low: int, high: int) -> Lines:
+    return (0, 0, 0) if high < -low else SOUND(low, high)
 
 
-def _half_slope(low: int, high: int) -> tuple[bounds.Line, bounds.Line]:
-    return ((1 << 15, 1 << 20), SOUND(low, high)[1]) if low < 0 < high else SOUND(low, high)
+def _twice_the_slope(low: int, high: int) -> Lines:
+    return (2 << bounds.BITS, *SOUND(low, high)[1:]) if low < 0 < high else SOUND(low, high)
 
 
 def _parent_alone(
@@ -122,7 +126,7 @@ BOUNDED, HALVES = tree.Checker.bounded, tree.Checker.halves
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a bound is too narrow by the least amount": (bounds.Pass, "least", _unit_too_high),
     "the upper line lies too low": (bounds, "_lines", _too_narrow),
-    "the lower line lies too high": (bounds, "_lines", _half_slope),
+    "the lower line lies too high": (bounds, "_lines", _twice_the_slope),
     "the least of what lies below counts for the most": (bounds.Pass, "_range", _least_alone),
     "signs of multipliers are turned": (bounds, "_lines", _turned),
     "a unit that may be positive is off": (bounds, "_lines", _off_if_mostly),

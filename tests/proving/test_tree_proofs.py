@@ -135,7 +135,7 @@ def question(of: str = "label", threshold: Any = 1) -> dict[str, Any]:
     read = [{"constant": 0, "terms": [[f"x{place}", 1]]} for place in range(3)]
     relation = "=" if of == "label" else ">"
     return {
-        "format": "fairdsl.proof/3",
+        "format": "fairdsl.proof/4",
         "property": "p",
         "model": "",
         "attributes": [{"name": f"x{i}", "type": "integer", "low": 0, "high": 3} for i in range(3)],
