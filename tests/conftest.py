@@ -14,9 +14,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.internal import charmap
 from hypothesis.internal.conjecture import providers
-from hypothesis.internal.intervalsets import IntervalSet
 from threadpoolctl import threadpool_limits
 
 # Tests start hundreds of processes. Where Python is told not to keep what it compiles, each of them would compile the
@@ -53,11 +51,6 @@ settings.load_profile(_PROFILE)
 # depends on the modules that the tests before have loaded, also where it is to be reproducible.
 if _PROFILE != "nightly":
     vars(providers)["is_local_module_file"] = lambda path: False
-
-# What UTF-8 encodes, and that it decodes to itself: else every worker tries all characters there are, for a second.
-_EVERY = (IntervalSet(((0, 0xD7FF), (0xE000, sys.maxunicode))), IntervalSet(()))
-_of_codec = charmap.intervals_from_codec
-vars(charmap)["intervals_from_codec"] = lambda codec: _EVERY if codec == "utf-8" else _of_codec(codec)
 
 #: Folders whose tests take minutes together and hardly use the compiled kernels.
 _WITHOUT_KERNELS = {
