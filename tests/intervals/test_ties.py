@@ -168,8 +168,8 @@ def test_a_time_limit_ends_it() -> None:
 def test_an_effort_is_spent_on_the_same() -> None:
     found = []
     for _ in range(2):
-        with metered(Meter(3 * 10**4)):
-            found.append(answer(everywhere(40), 0.3))
+        with metered(Meter(10**4)):
+            found.append(answer(everywhere(16), 0.1))
     first, second = found
     assert 0 < first.undecided < 1
     assert (first.certified, first.undecided, first.evidence) == (second.certified, second.undecided, second.evidence)
