@@ -28,7 +28,7 @@ from fairdsl.backends.refining.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
 from fairdsl.backends.warmup import Kernels
 from fairdsl.clock import NEVER, OutOfTimeError
-from fairdsl.ir.domain import Domain
+from fairdsl.ir.domain import Domain, Integer, Real
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import Form
@@ -43,7 +43,7 @@ from fairdsl.numerics.kernels.compiled import kernels_compiled
 from fairdsl.numerics.narrow import narrow
 from fairdsl.plan import Plan, execute, negotiate
 from fairdsl.replay import admissible
-from fairdsl.verdict import Holds, Reason, Shares, Unknown, Vacuous, Verdict, Violated
+from fairdsl.verdict import Fidelity, Holds, Reason, Shares, Unknown, Vacuous, Verdict, Violated
 from tests.builders import BOOLEAN, category, domain, integer, linear, model, problem, real, score
 
 SHARE = Quantity.FAIR_SHARE
@@ -284,6 +284,32 @@ def test_reals_are_measured_by_volume() -> None:
     assert isinstance(within, Shares)
     assert within.certified <= Fraction(1, 3) <= 1 - within.falsified
     assert within.undecided < Fraction(1, 10**5)
+
+
+@pytest.mark.parametrize("kind", [real(0, 6000), integer(0, 6000)], ids=["reals", "many whole numbers"])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("widths", [(), (6,)], ids=["linear", "network"])
+def test_who_differ_in_more_than_can_be_listed(widths: tuple[int, ...], seed: int, kind: Real | Integer) -> None:
+    """Whom the ends of the range decide unlike is unfair; in a linear model nobody else is."""
+    people = domain(pay=kind, y=integer(0, 30), z=integer(0, 30))
+    rule = network(3, *widths, seed=seed, scale=(6000, 30, 30))
+    rest = np.array([(y, z) for y in range(31) for z in range(31)], dtype=float)
+    decisions = [
+        BatchEvaluator(rule).approximate(np.column_stack([np.full(len(rest), pay), rest]))[:, 0] > 0
+        for pay in np.linspace(0, 6000, 61)
+    ]
+    ends = Fraction(int((decisions[0] != decisions[-1]).sum()), len(rest))
+    anywhere = Fraction(int((np.array(decisions) != decisions[0]).any(axis=0).sum()), len(rest))
+    close = Facts(
+        enough=lambda known: isinstance(known, Shares) and known.undecided <= anywhere - ends + Fraction(1, 50)
+    )
+    found = answer(problem(people, rule, 0, quantity=SHARE), 10.0, close)
+    assert isinstance(found, Shares)
+    assert found.falsified <= anywhere
+    assert found.certified <= 1 - anywhere
+    if not widths:
+        assert found.falsified >= ends - Fraction(1, 20)
+    assert found.evidence.fidelity is Fidelity.EXACT
 
 
 def test_constraints_that_cannot_be_settled_stay_undecided() -> None:

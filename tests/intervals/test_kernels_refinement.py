@@ -183,7 +183,8 @@ def test_real_attributes_measure(seed: int) -> None:
 @some
 @given(seeds, st.booleans())
 def test_relaxed_partners_are_anywhere_on_the_path(seed: int, curved: bool) -> None:
-    task = replace(random_task(seed, curved=curved, whole=True), relaxed=True)
+    task = random_task(seed, curved=curved, whole=True)
+    task = replace(task, relaxed=True, corners=np.zeros_like(task.corners))
     if task.margin.any() or len(task.rivals) > 1:
         return
     rng = np.random.default_rng(seed)

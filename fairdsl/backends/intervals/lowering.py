@@ -19,7 +19,7 @@ from fairdsl.backends.intervals.network import Decision, FirstLayer, decision_of
 from fairdsl.backends.intervals.partition import MIXED, TRUE, Boxes, partition
 from fairdsl.backends.intervals.remainders import NOTHING_LEFT_OUT, left_out
 from fairdsl.backends.intervals.roles import Roles, roles_of
-from fairdsl.backends.intervals.roots import Places, Roots, as_rows, covered
+from fairdsl.backends.intervals.roots import Places, Roots, as_rows, at_home, covered
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.ir.domain import Category, Point
 from fairdsl.ir.expr import TRUE as NOTHING_ASKED
@@ -69,6 +69,11 @@ class Lowered:
     def vacuous(self) -> int:
         """Units of the task that have nobody to be compared with."""
         return self.task.vacuous - self.alike
+
+    @property
+    def widened(self) -> bool:
+        """Whether paths lead to others than those whom a unit is compared with."""
+        return not at_home(self.roles)
 
     @property
     def surely_somebody(self) -> bool:
@@ -261,7 +266,7 @@ class _Lowering:
             groups=tables.groups,
             group_start=tables.group_start,
             relaxed=not covered(self.roles),
-            corners=tables.corners,
+            corners=tables.corners & at_home(self.roles),
             exact=self._exact(),
             low=as_rows(roots.low, len(axes)),
             high=as_rows(roots.high, len(axes)),

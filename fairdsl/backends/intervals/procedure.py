@@ -245,7 +245,7 @@ class _Run:
         return Evidence(
             backend=Intervals.name,
             method=method,
-            fidelity=Fidelity.WIDENS if task.relaxed or task.undetermined else Fidelity.EXACT,
+            fidelity=Fidelity.WIDENS if self._lowered.widened or task.undetermined else Fidelity.EXACT,
             notes=tuple(self._notes(bounds, undecided=bool(share))),
         )
 
@@ -254,7 +254,7 @@ class _Run:
 
     def _notes(self, bounds: Bounds, *, undecided: bool) -> Iterator[str]:
         task = self._lowered.task
-        if task.relaxed and self._lowered.roles.individuals:
+        if self._lowered.widened and self._lowered.roles.individuals:
             yield "certified for all within the distances, whether asked about or not"
         if task.undetermined:
             share = Fraction(task.undetermined, task.total)

@@ -31,14 +31,19 @@ def _complete(roles: Roles) -> bool:
     return roles.pair.mode is Differ.ANY and roles.pair.symmetric and not roles.roaming
 
 
-def covered(roles: Roles) -> bool:
-    """Whether a comparison's groups are all that a unit is compared with.
+def at_home(roles: Roles) -> bool:
+    """Whether a unit is compared with nobody beyond its comparison's path.
 
     Relaxed attributes have partners elsewhere, where other assignments may be admitted.
     """
-    if roles.shifts or roles.roaming or roles.sparse:
+    if roles.shifts or roles.roaming:
         return False
     return not roles.pair.relax or (_complete(roles) and roles.uniform)
+
+
+def covered(roles: Roles) -> bool:
+    """Whether a comparison's groups are all that a unit is compared with."""
+    return at_home(roles) and not roles.sparse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,7 @@ class Task:
     ``moves`` [moves, units], each with the ``simplex`` it is a vertex of (the path is the sum of one point of
     each simplex; every simplex has the zero move as a further vertex). ``groups`` [.., units],
     ``group_start``: what each compared assignment itself contributes in the first layer (origin included).
-    ``relaxed``: partners may also differ in other attributes, so only the paths, not ``groups``, cover them.
+    ``relaxed``: partners are not listed, or may differ in other attributes: only the paths, not ``groups``, cover them.
 
     A root is a box of positions ``low <= position <= high`` ([roots, attributes]) with its ``comparison`` and
     ``component``: roots of one component are disjoint, those of different components may share units.

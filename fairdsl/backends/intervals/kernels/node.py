@@ -17,12 +17,12 @@ from fairdsl.backends.intervals.kernels.bounds import compose, relax
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, section_of
-from fairdsl.backends.intervals.kernels.layout import Net, Work
+from fairdsl.backends.intervals.kernels.layout import Box, Net, Work
 from fairdsl.backends.intervals.kernels.ranges import adds_up, interval_of_row
 from fairdsl.backends.intervals.kernels.rows import row_least
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["ANALYSES", "FALSIFIED", "FRONTIER", "IN_FORCE", "VIOLATING", "VIOLATING32", "analyse"]
+__all__ = ["ANALYSES", "FALSIFIED", "FRONTIER", "IN_FORCE", "VIOLATING", "VIOLATING32", "analyse", "on_corners"]
 
 #: Entries of ``work.result``: shares of the box, the frontier layer, half-spaces in force, constants of a row's affine
 #: bounds, how near they are to a decision, as a part of their width, and how many analyses the work is worth.
@@ -59,7 +59,7 @@ def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
     if frontier == 0:
         return
     work.units.gap[:] = 0.0
-    corners = net.paths.corners[comparison] and not net.relaxed
+    corners = on_corners(net, work.box, comparison)
     if not relax(net, work, frontier, side, count, in_force, 0):
         return
     _shares(net, work, frontier, side, count, in_force, first_move, corners, cells, 0)
@@ -73,6 +73,16 @@ def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
         work.result[VIOLATING] = min(violating, work.result[VIOLATING])
         work.result[FALSIFIED] = max(falsified, work.result[FALSIFIED])
         work.result[VIOLATING32] = max(work.result[VIOLATING], min(violating32, work.result[VIOLATING32]))
+
+
+@part
+def on_corners(net: Net, box: Box, comparison: int) -> bool:
+    """Whether all vertices of the box's path are individuals who are compared, and the box alone has these units."""
+    shared = net.layers.widths[0]
+    whole = net.paths.corners[comparison]
+    for i in range(shared, shared + net.paths.move_start[comparison + 1] - net.paths.move_start[comparison]):
+        whole = whole and box.low[i] == 0.0 and box.high[i] == 1.0  # what is cut off is not, and shares the units
+    return bool(whole)
 
 
 @part

@@ -22,7 +22,7 @@ from fairdsl.backends.intervals.kernels.layout import (
     Units,
     Work,
 )
-from fairdsl.backends.intervals.kernels.node import FRONTIER
+from fairdsl.backends.intervals.kernels.node import FRONTIER, on_corners
 from fairdsl.backends.intervals.kernels.units import derivative_range
 from fairdsl.backends.intervals.kernels.vectors import add_magnitudes, add_multiple
 from fairdsl.numerics.kernels.compiled import part
@@ -148,12 +148,14 @@ def choose_split(net: Net, work: Work, comparison: int) -> int:
 def _relaxed_move(net: Net, work: Work, mean: Floats, comparison: int, best: float, chosen: int) -> int:
     """A segment of the path, where splitting one is worth more than ``best``."""
     first = net.paths.move_start[comparison]
+    # Where the path's ends decide, the box's units do: cut along the path alone nobody is surely unfair any more.
+    along = 0.0 if on_corners(net, work.box, comparison) else 0.5
     for move in range(first, net.paths.move_start[comparison + 1]):
         i = net.layers.widths[0] + move - first
         width = work.box.high[i] - work.box.low[i]
         if work.box.group[i] >= 0 or width < 1e-3:
             continue
-        harm = 0.5 * abs(mean[i]) * width
+        harm = along * abs(mean[i]) * width
         for p in range(net.layers.widths[1]):
             harm += work.units.gap[p] * abs(net.paths.moves[move, p]) * width
         if harm > best:
