@@ -14,7 +14,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,8 @@ COMMANDS_HEADER = ("command", "cpu s", "wanted", "disparate impact, or what is m
 BESIDE_HEADER = ("command", "before: cpu s", "cpu s", "ratio", "disparate impact, or what is measured", "by")
 #: Commands of at most so many wanted seconds are short: asked in one process, and more often by turns.
 _SHORT, _OFTEN = 5, 4
+#: This version's checkout.
+ROOT = Path(__file__).parent.parent.parent
 _EIGHT = (0, 7)
 _DEMAND = "across SEX\n  under people\n  measure parity_gap"
 
@@ -58,16 +60,17 @@ class Ran:
         return f"{self.found} | {self.backend}"
 
 
-def ran(command: Command, checkout: Path | None = None) -> Ran:
-    """Run it, by this version or by that of another checkout, and read its report."""
+def ran(command: Command, python: Sequence[str] = (), environment: Mapping[str, str] = os.environ) -> Ran:
+    """Run it, and read its report."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     arguments = ["--root", "/", "check", str(command.spec), "--json", "--no-cache", *command.arguments]
-    python = [sys.executable]
-    env = dict(os.environ)
-    if checkout is not None:
-        python.append("-P")  # what lies in the working folder would come first
-        env["PYTHONPATH"] = str(checkout.absolute())
-    done = subprocess.run([*python, "-m", "fairdsl", *arguments], capture_output=True, text=True, check=False, env=env)
+    done = subprocess.run(
+        [sys.executable, *python, "-m", "fairdsl", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if done.returncode not in (0, 1, 3):
@@ -76,8 +79,14 @@ def ran(command: Command, checkout: Path | None = None) -> Ran:
 
 
 def by_turns(command: Command, checkout: Path) -> tuple[Ran, Ran]:
-    """What another version and this one take, one after the other, each at least."""
-    turns = [(ran(command, checkout), ran(command)) for _ in range(_OFTEN if command.wanted <= _SHORT else 1)]
+    """What another version and this one take, one after the other, each at least.
+
+    Both have the bytecode of earlier turns, wherever they lie, and nothing of the folder that this is called from.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept["PYTHONPYCACHEPREFIX"] = str(command.spec.parent / "bytecode")
+    both = [kept | {"PYTHONPATH": str(each.absolute())} for each in (checkout, ROOT)]
+    turns = [[ran(command, ("-P",), each) for each in both] for _ in range(_OFTEN if command.wanted <= _SHORT else 1)]
     before, now = (min(side, key=lambda each: each.seconds) for side in zip(*turns, strict=True))
     return before, now
 

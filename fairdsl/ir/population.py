@@ -11,10 +11,11 @@ All probabilities are exact rationals. docs/semantics.md, sections 4 and 5, says
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.domain import Attribute
@@ -36,6 +37,7 @@ __all__ = [
     "Rows",
     "Sample",
     "label_column",
+    "with_ancestors",
 ]
 
 #: The setting of a network whose bins are the means of their rows.
@@ -101,6 +103,11 @@ class Factor:
     parents: tuple[int, ...]
     rows: Mapping[tuple[CellIndex, ...], Row]
 
+    @property
+    def normal(self) -> bool:
+        """Whether some distribution of the column is a normal one."""
+        return any(isinstance(row, Normal) for row in self.rows.values())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
@@ -145,6 +152,22 @@ class Network:
         """The distribution of one column."""
         return next(factor for factor in self.factors if factor.column == column)
 
+    def complete(self, factor: Factor) -> bool:
+        """Whether every combination of the parents' cells has a distribution."""
+        if not factor.parents:  # as of most columns
+            return len(factor.rows) == 1
+        return len(factor.rows) == prod(len(self.cells[parent]) for parent in factor.parents)
+
+    @property
+    def parents(self) -> dict[int, tuple[int, ...]]:
+        """What each column depends on; one that is set from outside is left out."""
+        return {factor.column: factor.parents for factor in self.factors}
+
+    def normal_among(self, columns: Container[int]) -> Attribute | None:
+        """The first of some columns with a normal distribution; one that is set from outside has none."""
+        found = (factor.column for factor in self.factors if factor.column in columns and factor.normal)
+        return next((self.columns[column] for column in found), None)
+
     @property
     def edges(self) -> frozenset[tuple[int, int]]:
         """All (parent, child) pairs of columns."""
@@ -168,3 +191,14 @@ Population = Network | Rows
 def label_column(population: Population) -> int | None:
     """The position of the label's column; None where the population has none."""
     return len(population.columns) - 1 if population.has_label else None
+
+
+def with_ancestors(columns: Iterable[int], parents: Mapping[int, Sequence[int]]) -> set[int]:
+    """Some columns, and all that these depend on; those that ``parents`` leaves out depend on nothing."""
+    found, waiting = set[int](), list(columns)
+    while waiting:
+        column = waiting.pop()
+        if column not in found:
+            found.add(column)
+            waiting.extend(parents.get(column, ()))
+    return found

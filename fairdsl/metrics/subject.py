@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Row
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.joint import columns_of
+from fairdsl.metrics.joint import Key, columns_of, key_of
 from fairdsl.numerics.axes import Axis, axis_of, mentioned
 from fairdsl.numerics.cells import place_of
 from fairdsl.numerics.truth import single_parts
@@ -68,6 +69,11 @@ class Subject:
     keys: tuple[int, ...]
     unknown: Mapping[tuple[Fraction, ...], Fraction] = field(default_factory=dict)
     copies: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> list[Key]:
+        """The keys that results are listed by, in the order of their cells."""
+        return list(product(*([key_of(cell) for cell in self.network.cells[column]] for column in self.keys)))
 
     @property
     def read(self) -> frozenset[int]:

@@ -47,7 +47,7 @@ from math import log, log1p, prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.population import Cell, Inside, Network, Sample
+from fairdsl.ir.population import Cell, Inside, Network, Sample, with_ancestors
 from fairdsl.numerics.cells import places
 from fairdsl.numerics.elimination import elimination
 from fairdsl.numerics.tables import Table, joined, without_in_order
@@ -137,20 +137,9 @@ def tables_of(network: Network, *, label: bool) -> Tables | None:
         cells=network.cells,
         parents=parents,
         possible=tuple(sizes),
-        relevant=_with_ancestors(range(about), parents),
+        relevant=tuple(sorted(with_ancestors(range(about), network.parents))),
         searched=network.searched,
     )
-
-
-def _with_ancestors(columns: Sequence[int], parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    found: set[int] = set()
-    waiting = list(columns)
-    while waiting:
-        column = waiting.pop()
-        if column not in found:
-            found.add(column)
-            waiting.extend(parents[column])
-    return tuple(sorted(found))
 
 
 def share_of(tables: Tables, fixed: Fixed) -> Fraction | None:
@@ -232,7 +221,7 @@ def _reached(
     targets: tuple[int, ...], free: Sequence[tuple[int, ...]], counts: Mapping[int, _FloatArray]
 ) -> _FloatArray | None:
     """R of every combination of cells of the targets, [targets...], by eliminating their ancestors one by one."""
-    left = _with_ancestors(targets, free)
+    left = sorted(with_ancestors(targets, dict(enumerate(free))))
     if not left:
         return np.ones(())
     factors = [Table((*free[column], column), _frequencies(counts[column])) for column in left]

@@ -22,9 +22,8 @@ Integers = NDArray[np.int64]
 def unlisted(network: Network, attributes: int) -> Attribute | None:
     """A column of the first so many whose values have no probabilities one by one; None where all have."""
     for column in range(attributes):
-        rows = network.factor_of(column).rows.values()
         unknown = any(cell.inside is Inside.UNKNOWN for cell in network.cells[column])
-        if unknown or any(isinstance(row, Normal) for row in rows):
+        if unknown or network.factor_of(column).normal:
             return network.columns[column]
     return None
 

@@ -8,12 +8,12 @@ of graphs*, 1990). Of equal ones the column with the lowest number goes first.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from heapq import heapify, heappop, heappush
 from math import prod
 from typing import Any, TypeVar
 
-__all__ = ["eliminate", "elimination", "ranked"]
+__all__ = ["eliminate", "elimination", "mattering", "ranked"]
 
 _Table = TypeVar("_Table")
 
@@ -84,3 +84,27 @@ def eliminate(
             for other in columns_of(found):
                 homes[other].add(fresh)
     return list(live.values())
+
+
+def mattering(scopes: Sequence[tuple[Collection[int], int | None]], read: Container[int]) -> list[int]:
+    """Which tables of a product matter where the columns ``read`` are kept.
+
+    A table is its columns, and the one whose distribution given the others it is, if it is a whole one: that sums to 1,
+    so it goes where nothing reads its column and no other table that is left has it.
+    """
+    live = dict(enumerate(scopes))
+    users: defaultdict[int, set[int]] = defaultdict(set)
+    for name, (columns, _) in live.items():
+        for column in columns:
+            users[column].add(name)
+    waiting = list(live)
+    while waiting:
+        name = waiting.pop()
+        columns, child = live.get(name, ((), None))
+        if child is None or child in read or users[child] != {name}:
+            continue
+        del live[name]
+        for column in columns:
+            users[column].discard(name)
+            waiting.extend(users[column])
+    return list(live)

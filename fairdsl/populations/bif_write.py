@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from math import prod
 
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal
@@ -32,7 +31,7 @@ def as_bif(network: Network) -> str:
     if network.has_means:
         raise ValueError("BIF has no word for bins that are taken to be the means of their rows")
     states = [_states(cells, network.columns[place]) for place, cells in enumerate(network.cells)]
-    note = f'    property "{PARTIAL}" ;\n' if any(_partial(network, factor) for factor in network.factors) else ""
+    note = f'    property "{PARTIAL}" ;\n' if any(not network.complete(factor) for factor in network.factors) else ""
     parts = [f"network {_word(network.name)} {{\n{note}}}\n"]
     for attribute, cells, names in zip(network.columns, network.cells, states, strict=True):
         parts.append(_variable(attribute, cells, names))
@@ -56,11 +55,6 @@ def decimals(row: Sequence[Fraction]) -> list[str]:
 def _decimal(part: int) -> str:
     digits = f"{part:0{_DIGITS + 1}d}"
     return f"{digits[:-_DIGITS]}.{digits[-_DIGITS:]}".rstrip("0").rstrip(".")
-
-
-def _partial(network: Network, factor: Factor) -> bool:
-    """Whether some combination of the parents' cells has no distribution."""
-    return len(factor.rows) < prod(len(network.cells[parent]) for parent in factor.parents)
 
 
 def _word(name: str) -> str:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.rates.diagram import Column
-from fairdsl.ir.population import Factor, Network
+from fairdsl.ir.population import Network
 from fairdsl.metrics.joint import Bounds
-from fairdsl.numerics.elimination import eliminate, elimination
+from fairdsl.numerics.elimination import eliminate, elimination, mattering
 from fairdsl.numerics.tables import Table, joined, summed, whole_table
 
 __all__ = ["Arithmetic", "Distribution", "Kind", "Masses", "TangledError", "distribution_of"]
@@ -124,8 +124,10 @@ class Distribution:
 def distribution_of(network: Network, wanted: Iterable[int]) -> Distribution:
     """The joint distribution of some columns; TangledError where that takes too large tables."""
     wanted = set(wanted)
-    factors = _needed(network, wanted)
-    scopes = [{*factor.parents, factor.column} for factor in factors]
+    every = [(*factor.parents, factor.column) for factor in network.factors]
+    whole = [factor.column if network.complete(factor) else None for factor in network.factors]
+    needed = mattering(list(zip(every, whole, strict=True)), wanted)
+    factors, scopes = [network.factors[place] for place in needed], [every[place] for place in needed]
     sizes = {column: len(cells) for column, cells in enumerate(network.cells)}
     order = list(elimination(scopes, sizes, wanted))
     largest = max((cells for _, cells in order), default=1)
@@ -145,27 +147,3 @@ def distribution_of(network: Network, wanted: Iterable[int]) -> Distribution:
         scales=tuple(scale for _, scale in made),
         sizes={column: sizes[column] for column in wanted},
     )
-
-
-def _needed(network: Network, wanted: set[int]) -> list[Factor]:
-    """Without the columns that nothing reads and nothing depends on, whose distributions sum to 1."""
-    factors = {factor.column: factor for factor in network.factors}
-    children = dict.fromkeys(factors, 0)
-    for factor in network.factors:
-        for parent in factor.parents:
-            children[parent] = children.get(parent, 0) + 1
-    waiting = list(factors)
-    while waiting:
-        column = waiting.pop()
-        candidate = factors.get(column)
-        if candidate is None or column in wanted or children[column] or not _complete(network, candidate):
-            continue
-        del factors[column]
-        for parent in candidate.parents:
-            children[parent] -= 1
-        waiting.extend(candidate.parents)
-    return list(factors.values())
-
-
-def _complete(network: Network, factor: Factor) -> bool:
-    return len(factor.rows) == prod(len(network.cells[parent]) for parent in factor.parents)

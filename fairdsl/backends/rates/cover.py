@@ -29,7 +29,7 @@ from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import NOWHERE, Cuts, Look, NoBounds, TreeBounds, adds_trees, halved
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.metrics.alike import Assignment
-from fairdsl.metrics.joint import Bounds, Joint, key_of
+from fairdsl.metrics.joint import Bounds, Joint
 from fairdsl.metrics.subject import Subject, axes_of, crossing
 from fairdsl.numerics.truth import Truths, single_parts
 
@@ -201,8 +201,7 @@ class Cover:
 
     def _joint(self, sums: Masses, most: Masses, arithmetic: Arithmetic) -> Joint:
         """Of the four sums, what they are at least, and at most."""
-        network, keys = self._subject.network, self._subject.keys
-        names = product(*([key_of(cell) for cell in network.cells[key]] for key in keys))
+        names = self._subject.listed
         certain = self._subject.condition == TRUE
         masses = self._exact.arithmetic.bounds(self._total, self._total)
         counted, met = arithmetic.bounds(sums[0], most[0]), arithmetic.bounds(sums[2], most[2])

@@ -21,10 +21,14 @@ from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.pieces import Piece, pieces_of, subdivided
 from fairdsl.numerics.truth import truths_at
 
-__all__ = ["Column", "Diagrams", "OpenError", "column_of"]
+__all__ = ["IRRATIONAL", "Column", "Diagrams", "OpenError", "column_of"]
 
 #: Whole numbers of a range whose numbers are read are listed up to so many.
 _LISTED = 4096
+
+
+#: What is wrong with a column whose classes weigh no fractions.
+IRRATIONAL = "has a normal distribution, whose probabilities are irrational: write pieces `uniform(low, high)`"
 
 
 class OpenError(Exception):

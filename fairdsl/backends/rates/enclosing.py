@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from math import ceil, prod
+from math import ceil
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from fairdsl.backends.rates.linear.task import OutOfTimeError
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.population import Factor, Network, Population
+from fairdsl.ir.population import Factor, Network, Population, with_ancestors
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_of
 from fairdsl.metrics.subject import Subject
@@ -141,24 +141,10 @@ _ONE = Fraction(1)
 
 def only_read(subject: Subject) -> Subject:
     """The same question, of which columns that nothing reads are single values."""
-    network, read = subject.network, set(subject.read)
-    for factor in reversed(_children_last(network)):
-        if factor.column in read:
-            read |= set(factor.parents)
+    network = subject.network
+    read = with_ancestors(subject.read, network.parents)
     factors = tuple(factor if factor.column in read else _certain(network, factor) for factor in network.factors)
     return replace(subject, network=replace(network, factors=factors))
-
-
-def _children_last(network: Network) -> list[Factor]:
-    """The factors in an order in which parents come before children."""
-    left, done = list(network.factors), set(range(len(network.columns))) - {f.column for f in network.factors}
-    found: list[Factor] = []
-    while left:
-        ready = [factor for factor in left if done.issuperset(factor.parents)]
-        found += ready
-        done |= {factor.column for factor in ready}
-        left = [factor for factor in left if factor.column not in done]
-    return found
 
 
 def _certain(network: Network, factor: Factor) -> Factor:
@@ -178,7 +164,7 @@ def _unknown_masses(subject: Subject) -> dict[Key, Fraction]:
     Empty where every combination of parents has a distribution.
     """
     network = subject.network
-    if all(_is_complete(network, factor) for factor in network.factors):
+    if all(map(network.complete, network.factors)):
         return {}
     tables, scale = [], 1
     for factor in network.factors:
@@ -195,10 +181,6 @@ def _unknown_masses(subject: Subject) -> dict[Key, Fraction]:
         known = numbers[tuple(at[column] for column in left.columns)]
         found[key] = _ONE - Fraction(int(known), scale)
     return found if any(found.values()) else {}
-
-
-def _is_complete(network: Network, factor: Factor) -> bool:
-    return len(factor.rows) == prod(len(network.cells[parent]) for parent in factor.parents)
 
 
 @dataclass(frozen=True, slots=True)

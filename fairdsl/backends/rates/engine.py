@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from fairdsl.backends.rates.boxes import Boxes, boxes_of, masses_of_boxes, ways_
 from fairdsl.backends.rates.path import Courses, Ordered, masses_of
 from fairdsl.backends.rates.program import Asked, Program, asked_of
 from fairdsl.backends.rates.states import Course, chosen
-from fairdsl.metrics.joint import Bounds, ByKey, Joint, key_of, of_any
+from fairdsl.metrics.joint import Bounds, ByKey, Joint, of_any
 from fairdsl.metrics.subject import Subject
 
 __all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways", "Wholes", "masses_in_words"]
@@ -141,8 +140,7 @@ def masses_in_words(counted: Sequence[Prepared]) -> str:
 
 def _joint(subject: Subject, asked: Asked, total: Sequence[Bounds], event: Sequence[Bounds]) -> Joint:
     """The joint of masses of a condition and of an event, in the order of the keys' cells."""
-    network = subject.network
-    names = list(product(*([key_of(cell) for cell in network.cells[key]] for key in subject.keys)))
+    names = subject.listed
     pairs = zip(total, event, strict=True)
     met = [whole.without(part) if asked.complement else part.within(whole) for whole, part in pairs]
     return Joint(favourable=ByKey(names, met), total=ByKey(names, total))

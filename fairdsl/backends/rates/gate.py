@@ -13,12 +13,13 @@ from fairdsl.backends.contract import Refusal
 from fairdsl.backends.groups import question_of
 from fairdsl.backends.rates.arithmetic import TangledError, distribution_of
 from fairdsl.backends.rates.boxes import width_of
+from fairdsl.backends.rates.diagram import IRRATIONAL
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import Predicate, conjoin, conjuncts
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.opaque import BlackBox
-from fairdsl.ir.population import Cell, Inside, Network, Normal
+from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
@@ -36,6 +37,8 @@ __all__ = [
     "refusal_of_boxes",
     "refusal_of_people",
     "refusal_of_sum",
+    "tangled",
+    "unweighed",
 ]
 
 #: So many groups at most.
@@ -62,7 +65,7 @@ def _of_groups(question: GroupMetric, network: Network) -> Refusal | None:
     if groups > _GROUPS:
         return Refusal(why=f"there are {groups:,} groups", span=question.span)
     for column in columns:
-        if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
+        if network.factor_of(column).normal:
             name = f"`{network.columns[column].name}`"
             why = f"{name} has a normal distribution and no groups: write pieces `uniform(low, high)`"
             return Refusal(why=why, span=question.span)
@@ -86,20 +89,26 @@ def refusal_of_boxes(problem: Problem, subjects: Iterable[Subject]) -> Refusal |
         keys = prod(len(network.cells[column]) for column in subject.keys)
         if keys > _KEYS:
             return Refusal(why=f"there are {keys:,} groups", span=question.span)
-        columns = looked_at(subject)
-        for factor in network.factors:
-            if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
-                attribute = network.columns[factor.column]
-                name = f"`{attribute.name}` has a normal distribution"
-                why = f"{name}, whose probabilities are irrational: write pieces `uniform(low, high)`"
-                return Refusal(why=why, span=attribute.span)
-        try:
-            width = width_of(distribution_of(network, columns), subject.keys)
-        except TangledError as error:
-            return Refusal(why=str(error))
-        if width > _WIDTH:
-            return Refusal(why=str(TangledError(width)))
+        if (refusal := unweighed(subject)) is not None:
+            return refusal
     return None
+
+
+def unweighed(subject: Subject) -> Refusal | None:
+    """Why masses of boxes are not known; None where they are."""
+    if (normal := subject.network.normal_among(looked_at(subject))) is not None:
+        return Refusal(why=f"`{normal.name}` {IRRATIONAL}", span=normal.span)
+    large = tangled(subject)
+    return None if large is None else Refusal(why=str(large))
+
+
+def tangled(subject: Subject) -> TangledError | None:
+    """What is wrong with weighing boxes of a subject, if it takes too large tables."""
+    try:
+        width = width_of(distribution_of(subject.network, looked_at(subject)), subject.keys)
+    except TangledError as error:
+        return error
+    return TangledError(width) if width > _WIDTH else None
 
 
 # --------------------------------------------------------------------------------------------------
@@ -197,9 +206,8 @@ def _unbounded(problem: Problem, network: Network) -> Refusal | None:
     for item, weight in zip(problem.model.inputs, weights, strict=True):
         if not weight or not isinstance(item, AttributeInput):
             continue
-        rows = factors[item.attribute].rows.values()
         attribute = network.columns[item.attribute]
-        if id(network.cells[item.attribute]) in endless and not any(isinstance(row, Normal) for row in rows):
+        if id(network.cells[item.attribute]) in endless and not factors[item.attribute].normal:
             why = (
                 f"the model weighs `{attribute.name}`, whose outermost bin has no end: give the attribute a range, "
                 "or read it by its bins"

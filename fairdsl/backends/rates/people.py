@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fairdsl.backends.rates.arithmetic import TangledError, distribution_of
-from fairdsl.backends.rates.boxes import width_of
-from fairdsl.backends.rates.gate import has_states, only_decides
+from fairdsl.backends.rates.gate import has_states, only_decides, tangled
 from fairdsl.backends.rates.program import LargeError, sums_of
 from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.ir.exact_array import ExactArray
@@ -18,12 +16,12 @@ from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Individually, PairUnder
 from fairdsl.metrics.alike import Assignment, Fairly, together
-from fairdsl.metrics.subject import Subject, looked_at, single_events, without_idle
+from fairdsl.metrics.subject import Subject, single_events, without_idle
 
-__all__ = ["ASSIGNMENTS", "WIDTH", "Case", "case_of", "is_bounded", "nobody_compared", "shares_of", "tangled"]
+__all__ = ["ASSIGNMENTS", "Case", "case_of", "is_bounded", "nobody_compared", "shares_of"]
 
-#: Assignments of what differs, and products that a box may take.
-ASSIGNMENTS, WIDTH = 16, 1 << 22
+#: Assignments of what differs.
+ASSIGNMENTS = 16
 
 
 def is_bounded(subject: Subject) -> bool:
@@ -35,15 +33,6 @@ def is_bounded(subject: Subject) -> bool:
     except LargeError:
         return False
     return True
-
-
-def tangled(subject: Subject) -> TangledError | None:
-    """What is wrong with weighing boxes of a subject, if it takes too large tables."""
-    try:
-        width = width_of(distribution_of(subject.network, looked_at(subject)), subject.keys)
-    except TangledError as error:
-        return error
-    return TangledError(width) if width > WIDTH else None
 
 
 @dataclass(frozen=True, slots=True)

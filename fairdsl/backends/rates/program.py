@@ -15,11 +15,10 @@ from math import ceil, floor, gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.diagram import Column, Diagrams, OpenError, column_of
+from fairdsl.backends.rates.diagram import IRRATIONAL, Column, Diagrams, OpenError, column_of
 from fairdsl.ir.expr import TRUE, Predicate, atoms, variables
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model
-from fairdsl.ir.population import Normal
 from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.event import Demand, Event, event_of
 from fairdsl.numerics.leaves import Leaves
@@ -180,10 +179,8 @@ class _Reading:
             tests[column][self.predicates[place]] = None
         network = self.subject.network
         looked_at = sorted({*tests, *weighed})
-        for factor in network.factors:  # a column that is set from outside has none
-            if factor.column in looked_at and any(isinstance(row, Normal) for row in factor.rows.values()):
-                why = "has a normal distribution, whose probabilities are irrational: write pieces `uniform(low, high)`"
-                raise OpenError(network.columns[factor.column], why)
+        if (normal := network.normal_among(looked_at)) is not None:
+            raise OpenError(normal, IRRATIONAL)
         return {
             column: column_of(
                 column,

@@ -17,9 +17,9 @@ import numpy as np
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusal
 from fairdsl.backends.rates.anytime import WEIGHED, Narrowing
-from fairdsl.backends.rates.gate import only_decides, refusal_of_people
+from fairdsl.backends.rates.gate import only_decides, refusal_of_people, unweighed
 from fairdsl.backends.rates.options import RatesOptions
-from fairdsl.backends.rates.people import ASSIGNMENTS, Case, is_bounded, shares_of, tangled
+from fairdsl.backends.rates.people import ASSIGNMENTS, Case, is_bounded, shares_of
 from fairdsl.backends.rates.redrawn import redrawn_of
 from fairdsl.backends.refining.refinement import State, Stepwise
 from fairdsl.backends.refining.workers import refine_within
@@ -27,14 +27,14 @@ from fairdsl.backends.solved import Ending
 from fairdsl.clock import UNITS, Deadline, now
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import ByThreshold
-from fairdsl.ir.population import Network, Normal
+from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Individually, PairUnder, Quantity, SameDecision
 from fairdsl.metrics.alike import Together, together
 from fairdsl.metrics.estimated import sampled_share
 from fairdsl.metrics.joint import Bounds, Key
 from fairdsl.metrics.sampling import USUAL
-from fairdsl.metrics.subject import Subject, looked_at, uniform_over, without_idle
+from fairdsl.metrics.subject import Subject, uniform_over, without_idle
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous, Value
 
 __all__ = ["Share", "answering_share", "refusal_of_share"]
@@ -108,15 +108,8 @@ def _of_copies(problem: Problem, found: list[Together]) -> Refusal | None:
 
 def _of_network(cases: list[Case]) -> Refusal | None:
     """Why masses of boxes are not known."""
-    for subject in (subject for case in cases for subject in case.subjects):
-        columns = looked_at(subject)
-        for factor in subject.network.factors:
-            if factor.column in columns and any(isinstance(row, Normal) for row in factor.rows.values()):
-                name = f"`{subject.network.columns[factor.column].name}` has a normal distribution"
-                return Refusal(why=f"{name}, whose probabilities are irrational: write pieces `uniform(low, high)`")
-        if (large := tangled(subject)) is not None:
-            return Refusal(why=str(large))
-    return None
+    refusals = (unweighed(subject) for case in cases for subject in case.subjects)
+    return next((refusal for refusal in refusals if refusal is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

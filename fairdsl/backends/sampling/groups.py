@@ -240,13 +240,12 @@ class _Sample:
 
     def __init__(self, problem: Problem, subject: Subject, apart: Sequence[int], rng: np.random.Generator) -> None:
         from fairdsl.backends.sampling.people import People
-        from fairdsl.metrics import key_of
 
         network = subject.network
         self._people, self._subject = People(subject, rng), subject
         self._reads = [subject.copies.get(column, column) for column in range(len(problem.domain.attributes))]
         self._sizes = tuple(len(network.cells[column]) for column in subject.keys)
-        self._keys = list(product(*([key_of(cell) for cell in network.cells[column]] for column in subject.keys)))
+        self._keys = subject.listed
         self._tally = _tally(problem, len(self._keys))
         places = [subject.keys.index(column) for column in apart]
         parts: dict[Key, int] = {}

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
 from fairdsl.ir.expr import Predicate, holds
-from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
+from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row, with_ancestors
 from fairdsl.metrics.subject import Subject, axes_of, crossing, predicates_of, weighed_by
 from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.rounding import float_above, float_below
@@ -70,10 +70,10 @@ class People:
         self.set_from_outside = _set_columns(subject.network)
         self._factors = _needed(subject, bool(self.set_from_outside))
         #: Whether somebody may be lost.
-        self.may_lose = any(not _complete(subject.network, factor) for factor in self._factors)
+        self.may_lose = any(not subject.network.complete(factor) for factor in self._factors)
         both = zip(subject.network.columns, subject.network.cells, strict=True)
         self._inside = {column: _Inside(*each) for column, each in enumerate(both)}
-        drawn = {factor.column for factor in self._factors if not _normal(factor)}
+        drawn = {factor.column for factor in self._factors if not factor.normal}
         self._tried = _tried(subject, drawn & subject.read)
         self._groups = list(product(*(range(len(subject.network.cells[column])) for column in self.set_from_outside)))
         self._next = 0
@@ -102,7 +102,7 @@ class People:
     def _drawn(self, factor: Factor, cells: Integers, lost: Booleans) -> tuple[Integers, Floats | None]:
         """The cells of a column by those of its parents, and its values where they are normal."""
         count, chance = len(cells), self._rng.random(len(cells))
-        found, numbers = np.zeros(count, dtype=np.int64), np.zeros(count) if _normal(factor) else None
+        found, numbers = np.zeros(count, dtype=np.int64), np.zeros(count) if factor.normal else None
         sizes = tuple(len(self._network.cells[parent]) for parent in factor.parents)
         codes = np.zeros(count, dtype=np.int64)
         if sizes:
@@ -144,14 +144,6 @@ def _set_columns(network: Network) -> tuple[int, ...]:
     return tuple(column for column in range(len(network.columns)) if column not in drawn)
 
 
-def _complete(network: Network, factor: Factor) -> bool:
-    return len(factor.rows) == prod(len(network.cells[parent]) for parent in factor.parents)
-
-
-def _normal(factor: Factor) -> bool:
-    return any(isinstance(row, Normal) for row in factor.rows.values())
-
-
 def _needed(subject: Subject, intervened: bool) -> list[Factor]:
     """The factors of columns that matter, parents first.
 
@@ -160,15 +152,10 @@ def _needed(subject: Subject, intervened: bool) -> list[Factor]:
     """
     network = subject.network
     factors = {factor.column: factor for factor in network.factors}
-    waiting = [column for column in subject.read if column in factors]
+    read = set(subject.read)
     if not intervened:
-        waiting += [column for column, factor in factors.items() if not _complete(network, factor)]
-    wanted: set[int] = set()
-    while waiting:
-        column = waiting.pop()
-        if column not in wanted:
-            wanted.add(column)
-            waiting += [parent for parent in factors[column].parents if parent in factors]
+        read.update(factor.column for factor in network.factors if not network.complete(factor))
+    wanted = with_ancestors(read, network.parents) & factors.keys()
     ordered: list[Factor] = []
     done: set[int] = set()
     while len(ordered) < len(wanted):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.population import Inside, Network, Normal, Population, Rows
+from fairdsl.ir.population import Inside, Network, Population, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Precision, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
@@ -203,7 +203,7 @@ def _unknown_inside(problem: Problem, population: Population) -> Refusal | None:
     """Why nobody can be drawn: what lies within some cells is not known."""
     assert isinstance(population, Network)
     for column, attribute in enumerate(problem.domain.attributes):
-        if any(isinstance(row, Normal) for row in population.factor_of(column).rows.values()):
+        if population.factor_of(column).normal:
             continue
         if any(cell.inside is Inside.UNKNOWN for cell in population.cells[column]):
             why = f"`{population.name}` does not say how values of `{attribute.name}` lie within its bins"

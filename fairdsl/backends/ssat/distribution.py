@@ -247,12 +247,11 @@ class Distribution:
 
     def _scopes(self) -> Iterator[Scope]:
         """What the tables of the distribution will be about, without their numbers."""
-        cells = self._cells
-        for factor in self.subject.network.factors:
-            complete = len(factor.rows) == prod(cells[parent] for parent in factor.parents)
+        network = self.subject.network
+        for factor in network.factors:
             columns = frozenset((*factor.parents, factor.column))
             # Weights that differ, and states finer than cells, are factors of their own.
-            whole = complete and self._even(factor.column)
+            whole = network.complete(factor) and self._even(factor.column)
             yield Scope(columns, factor.column if whole else None)
         for predicate in self._tables:
             yield Scope(frozenset(mentioned(predicate)))

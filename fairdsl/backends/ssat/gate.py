@@ -9,7 +9,6 @@ from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.groups import question_of, refusal_of, subjects_of
 from fairdsl.backends.ssat.distribution import Distribution, NumbersError
 from fairdsl.backends.ssat.encode.model import unsupported
-from fairdsl.ir.population import Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.subject import Subject, predicates_of, weighed_by
@@ -37,7 +36,7 @@ def _of_distribution(subject: Subject, question: GroupMetric) -> Refusal | None:
     if keys > _KEYS:
         return Refusal(why=f"there are {keys:,} groups", span=question.span)
     for column in sorted(set(_looked_at(subject))):
-        if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
+        if network.factor_of(column).normal:
             attribute = network.columns[column]
             why = (
                 f"`{attribute.name}` is normal, and its probabilities are irrational: write pieces `uniform(low, high)`"

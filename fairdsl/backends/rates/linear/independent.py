@@ -19,7 +19,7 @@ from typing import NamedTuple
 from fairdsl.backends.rates.linear.task import ONE, Chances, State, Task, WeightedSum
 from fairdsl.ir.expr import TRUE, Predicate, holds, holds_at
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.population import Cell, Factor, Network, Normal
+from fairdsl.ir.population import Cell, Factor, Normal
 from fairdsl.metrics.joint import Key, key_of
 from fairdsl.numerics.axes import mentioned
 
@@ -60,7 +60,7 @@ class Independent:
 def independent_of(of: WeightedSum) -> Independent | None:
     """The subject as a sum of independent numbers; None where it is none."""
     network = of.network
-    if not _unconditional(of.conditions) or not all(_complete(network, factor) for factor in network.factors):
+    if not _unconditional(of.conditions) or not all(map(network.complete, network.factors)):
         return None
     added = _added(of)
     if added is None:
@@ -69,13 +69,6 @@ def independent_of(of: WeightedSum) -> Independent | None:
     factors = {factor.column: factor for factor in network.factors}
     keys = {column: [key_of(cell) for cell in network.cells[column]] for column in of.keys}
     return _assembled(constant, multiples, factors, keys)
-
-
-def _complete(network: Network, factor: Factor) -> bool:
-    """Whether there is a law for every combination of the parents' cells."""
-    if not factor.parents:
-        return len(factor.rows) == 1
-    return len(factor.rows) == prod(len(network.cells[parent]) for parent in factor.parents)
 
 
 def _unconditional(conditions: Iterable[Predicate]) -> bool:

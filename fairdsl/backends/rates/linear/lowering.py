@@ -228,7 +228,7 @@ class _Builder:
         attribute, reading = self.network.columns[column], self.read.of(column)
         factor = self.factors.get(column)
         reads = bool(reading.weighs or reading.conditions) and column != self.left.within
-        if factor is not None and any(isinstance(row, Normal) for row in factor.rows.values()):
+        if factor is not None and factor.normal:
             if not reads and column not in self.looks:
                 self.sets[column] = [self._set_of(column, self.network.cells[column][0])]
                 self.normal[column] = NormalAxis.undivided(factor)
@@ -316,7 +316,7 @@ class _Builder:
             most[start : start + shape[-1]] = high
             exact = exact and low is high
         below = tuple(least)
-        complete = len(factor.rows) == prod(len(self.network.cells[parent]) for parent in factor.parents)
+        complete = self.network.complete(factor)
         if not complete and not self.lost:
             name = self.network.columns[factor.column].name
             self.notes.append(f"what `{name}` depends on in ways that have no distribution counts as impossible")

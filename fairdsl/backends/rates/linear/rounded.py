@@ -17,6 +17,7 @@ import numpy as np
 
 from fairdsl.backends.rates.linear.table import Masses, Table
 from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, Span, State, Task
+from fairdsl.numerics.elimination import mattering
 
 __all__ = ["Arithmetic", "Rounded", "Side"]
 
@@ -67,7 +68,9 @@ class Rounded:
         readings = self._readings()
         clauses = self.task.clauses if self.scale is not None else ()
         read = {*kept, *readings, *(axis for clause in clauses for axis in clause.axes)}
-        chances = _relevant(self.task.chances, read)
+        every = self.task.chances
+        scopes = [(table.axes, table.column if table.complete else None) for table in every]
+        chances = [every[place] for place in mattering(scopes, read)]
         users: dict[int, int] = {}
         for table in chances:
             for axis in table.axes:
@@ -194,25 +197,3 @@ class Rounded:
         whole = np.empty(len(values), dtype=object)
         whole[:] = [value.numerator * (denominator // value.denominator) for value in values]
         return whole, denominator
-
-
-def _relevant(chances: tuple[Chances, ...], read: set[int]) -> list[Chances]:
-    """Without the laws that sum to 1 of columns that nothing reads, one after the other."""
-    live = dict(enumerate(chances))
-    users: dict[int, set[int]] = {}
-    for name, table in live.items():
-        for axis in table.axes:
-            users.setdefault(axis, set()).add(name)
-    waiting = list(live)
-    while waiting:
-        name = waiting.pop()
-        candidate = live.get(name)
-        if candidate is None or candidate.column is None or not candidate.complete:
-            continue
-        if candidate.column in read or users[candidate.column] != {name}:
-            continue
-        del live[name]
-        for axis in candidate.axes:
-            users[axis].discard(name)
-            waiting.extend(users[axis])
-    return list(live.values())
