@@ -23,10 +23,7 @@ from fairdsl.backends.contract import Budget
 from fairdsl.backends.search.evaluators import Evaluator, evaluator_of
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.judge import Judge, Status
-from fairdsl.backends.search.strategies.aequitas import Choice, walk
-from fairdsl.backends.search.strategies.fully_directed import Attributes
-from fairdsl.backends.search.strategies.random_walk import Undirected
-from fairdsl.backends.search.strategies.semi_directed import Directions
+from fairdsl.backends.search.strategies.aequitas import Attributes, Directions, Undirected, walk
 from fairdsl.backends.search.strategy import Tried
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
@@ -63,7 +60,7 @@ class Reversed(Attributes):
 class Variant:
     """How steps are chosen, and by which parameters."""
 
-    choice: Callable[[int, Search], Choice]
+    choice: Callable[[int, Search], Undirected]
     options: Search = field(default_factory=Search)
 
 
@@ -171,7 +168,7 @@ class _Walk:
         )
 
 
-def _steered(choice: Choice) -> Steered | None:
+def _steered(choice: Undirected) -> Steered | None:
     if not isinstance(choice, Directions):
         return None
     down, chances = choice.down_probability, choice.probability if isinstance(choice, Attributes) else [1.0]

@@ -12,7 +12,7 @@ from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.search import Search
 from fairdsl.backends.smt import Smt, compares_nobody
-from fairdsl.backends.smt.engine import Job, Workers
+from fairdsl.backends.smt.engine import Workers, answer_of_z3
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
@@ -35,10 +35,7 @@ atexit.register(Workers.close, KEPT)
 
 def answer_of_kept(text: str, budget: Budget) -> Answer:
     """What z3 answers to a script, asked in the process that stays alive."""
-    KEPT.start(Job(key=0, text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
-    while not (found := KEPT.finished(budget.deadline)):
-        pass
-    return found[0][1]
+    return answer_of_z3(text, budget, KEPT)
 
 
 ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT, InProcess), Intervals()]

@@ -14,10 +14,7 @@ from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.falsify import Ending, SearchResult
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategies import STRATEGIES
-from fairdsl.backends.search.strategies.aequitas import walk
-from fairdsl.backends.search.strategies.fully_directed import Attributes
-from fairdsl.backends.search.strategies.random_walk import Undirected
-from fairdsl.backends.search.strategies.semi_directed import Directions
+from fairdsl.backends.search.strategies.aequitas import Attributes, Directions, Undirected, walk
 from fairdsl.backends.search.strategy import Tried
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.feature import IndicatorInput

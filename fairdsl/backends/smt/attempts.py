@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from fairdsl.backends.contract import Budget, Facts, Observer
-from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.case_bounds import CaseBounds
 from fairdsl.backends.smt.cases import Cases, cases
-from fairdsl.backends.smt.engine import Job, Pool, reason_of
+from fairdsl.backends.smt.engine import Pool, answer_of_z3, reason_of
 from fairdsl.backends.smt.options import SmtOptions
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import whole_script
@@ -130,12 +129,7 @@ class Attempts:
 
     def whole(self, problem: Problem, budget: Budget) -> Outcome:
         """All of the question in one script; ``sat`` is replayed."""
-        text = whole_script(problem)
-        self.pool.start(Job(key="whole", text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
-        answers: list[tuple[Hashable, Answer]] = []
-        while not answers and not budget.exhausted:
-            answers = list(self.pool.finished(budget.deadline))
-        answer = answers[0][1] if answers else Answer(status="unknown", detail="timeout")
+        answer = answer_of_z3(whole_script(problem), budget, self.pool)
         if answer.status == "unsat":
             return Outcome(by_solver=1)
         points = pair_in(problem, answer.values) if answer.status == "sat" else None

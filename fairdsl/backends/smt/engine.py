@@ -175,13 +175,14 @@ def read_answer(found: Any) -> Answer:
     return Answer(status="malformed", detail="the solver's answer was not understood")
 
 
-def answer_of_z3(text: str, budget: Budget) -> Answer:
-    """z3's answer to one script, in a process of its own, until the deadline."""
-    workers = Workers(1)
+def answer_of_z3(text: str, budget: Budget, pool: Pool | None = None) -> Answer:
+    """z3's answer to one script until the deadline: of an idle ``pool``, or else in a process of its own."""
+    used = Workers(1) if pool is None else pool
     try:
-        workers.start(Job(key=0, text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
-        while not (found := workers.finished(budget.deadline)):
+        used.start(Job(key=0, text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
+        while not (found := used.finished(budget.deadline)):
             pass
         return found[0][1]
     finally:
-        workers.close()
+        if pool is None:
+            used.close()

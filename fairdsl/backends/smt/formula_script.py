@@ -14,7 +14,7 @@ from fractions import Fraction
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.atoms import Atom, sure_of
 from fairdsl.backends.smt.individuals import declared, people_of
-from fairdsl.backends.smt.plain import scores, whole_model
+from fairdsl.backends.smt.model_terms import scores, whole_model
 from fairdsl.backends.smt.terms import Term, mark
 from fairdsl.ir.demand import Chance, Confidence, Decision, Demanded, Magnitude, Probability, Score
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, atoms, fold

@@ -11,10 +11,9 @@ from fractions import Fraction
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.case_bounds import Bounded
 from fairdsl.backends.smt.cases import Atom, Case, pair_of, widened
-from fairdsl.backends.smt.folded import fold
 from fairdsl.backends.smt.formula_script import formula_script, premise_script
 from fairdsl.backends.smt.individuals import Individuals, commented, declared, place
-from fairdsl.backends.smt.plain import scores, whole_model
+from fairdsl.backends.smt.model_terms import fold, scores, whole_model
 from fairdsl.backends.smt.terms import Term, mark
 from fairdsl.backends.smt.ways import breaking, comparable
 from fairdsl.ir.demand import Demanded

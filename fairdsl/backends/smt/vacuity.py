@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import permutations
 
 from fairdsl.backends.contract import Budget
-from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.cases import pair_of
-from fairdsl.backends.smt.engine import Job, Pool, Workers
+from fairdsl.backends.smt.engine import Pool, answer_of_z3
 from fairdsl.backends.smt.recover import pair_in
 from fairdsl.backends.smt.script import admissible_script
 from fairdsl.clock import Deadline
@@ -41,22 +41,11 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
         return False
     if (pair.sure or isinstance(problem.question, Demanded)) and not all(model.rational for model in problem.models):
         return None  # the solver's arithmetic knows straight pieces only
-    used = Workers(1) if pool is None else pool
-    deadline = min(budget.deadline, Deadline.within(_SECONDS))
-    try:
-        used.start(
-            Job(key="anybody", text=admissible_script(problem), seed=budget.seed, effort=None, deadline=deadline)
-        )
-        answers: list[tuple[Hashable, Answer]] = []
-        while not answers:
-            answers = used.finished(deadline)
-        found = answers[0][1]
-        if found.status == "sat" and (pair.sure or any(isinstance(term, Chance) for term in problem.demanded.terms)):
-            return False if _counts(problem, found.values) else None
-        return {"unsat": True, "sat": False}.get(found.status)
-    finally:
-        if pool is None:
-            used.close()
+    soon = replace(budget, deadline=min(budget.deadline, Deadline.within(_SECONDS)))
+    found = answer_of_z3(admissible_script(problem), soon, pool)
+    if found.status == "sat" and (pair.sure or any(isinstance(term, Chance) for term in problem.demanded.terms)):
+        return False if _counts(problem, found.values) else None
+    return {"unsat": True, "sat": False}.get(found.status)
 
 
 def _counts(problem: Problem, values: Mapping[str, str]) -> bool:

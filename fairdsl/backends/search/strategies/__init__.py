@@ -1,4 +1,4 @@
-"""The strategies of a search, by name: one file a method, which says where the method is from."""
+"""The strategies of a search, by name; each says where its method is from."""
 
 from fairdsl.backends.search.strategies.registry import STRATEGIES, loaded, strategies
 

@@ -11,16 +11,12 @@ import numpy as np
 from fairdsl.backends.brought import Brought, brought
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.slopes import Slopes
+from fairdsl.backends.search.strategies.aequitas import fully_directed, random_walk, semi_directed
 from fairdsl.backends.search.strategies.climbing import climbing
-from fairdsl.backends.search.strategies.fully_directed import fully_directed
 from fairdsl.backends.search.strategies.gradient import gradient
-from fairdsl.backends.search.strategies.neighbours import neighbours
+from fairdsl.backends.search.strategies.neighbours import neighbours, resample, uniform
 from fairdsl.backends.search.strategies.outward import expansion, surroundings
 from fairdsl.backends.search.strategies.portfolio import portfolio
-from fairdsl.backends.search.strategies.random_walk import random_walk
-from fairdsl.backends.search.strategies.resample import resample
-from fairdsl.backends.search.strategies.semi_directed import semi_directed
-from fairdsl.backends.search.strategies.uniform import uniform
 from fairdsl.backends.search.strategies.zero_order import zero_order
 from fairdsl.backends.search.strategy import Proposal, Proposing, Strategy
 from fairdsl.ir.problem import Problem

@@ -28,13 +28,13 @@ from fairdsl.backends.smt.partition import errors
 from fairdsl.backends.smt.partition.lines import (
     LedgerHead,
     PairLine,
+    Record,
     SplitLine,
     place_of,
     record_line,
     said_place,
     verdict_line,
 )
-from fairdsl.backends.smt.partition.record import Record
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.codec import MisfitError, from_plain, plain
 from fairdsl.diagnostics import DiagnosticError

@@ -1,4 +1,4 @@
-"""The lines of a ledger, and what they may say: a verdict that no run writes was written by somebody else.
+"""What became of a partition, and the lines of a ledger: a verdict that no run writes was written by somebody else.
 
 A ledger is believed no more than it must be, and only what a run can have found there at all.
 """
@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 from fairdsl.backends.smt.bound_filters.boxes import Box
 from fairdsl.backends.smt.options import Order
-from fairdsl.backends.smt.partition.record import Record, box_words, point_words
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.codec import Document, from_plain, plain
-from fairdsl.ir.domain import Domain
+from fairdsl.ir.domain import Category, Domain, Point
+from fairdsl.numerics.narrow import Finite
 from fairdsl.pruning.parts import PartFile
 from fairdsl.pruning.profile import Units
 from fairdsl.verdict import Reason, Witness
@@ -26,6 +26,7 @@ from fairdsl.verdict import Reason, Witness
 __all__ = [
     "LedgerHead",
     "PairLine",
+    "Record",
     "SplitLine",
     "VerdictLine",
     "place_of",
@@ -33,6 +34,37 @@ __all__ = [
     "said_place",
     "verdict_line",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A partition's verdict and what it rests on.
+
+    ``key`` names the partition in its ledger: its number in a grid, or how it was halved. ``volume`` is
+    its share of all units. ``by`` is what decided it. ``undecided`` of the network's ``units`` are left by
+    the bounds on either side of zero. ``gap`` is a pair on which exact arithmetic and the deployed file disagree.
+
+    ``pruned``: it holds of the network without these units, by layer, which says nothing about the model.
+    ``network`` is the file of the pruned network that was asked about, whatever came of it; ``sound`` that of the
+    network without the units that are proved to be 0 in the partition.
+    """
+
+    key: str
+    box: Box
+    volume: Fraction
+    status: Status
+    by: str
+    units: int
+    undecided: int
+    seconds: float = 0.0
+    witness: Witness | None = None
+    gap: Witness | None = None
+    reason: Reason | None = None
+    detail: str = ""
+    pruned: Units | None = None
+    network: PartFile | None = None
+    sound: PartFile | None = None
+
 
 #: What decides: bounds prove, sampling finds pairs, solvers do both.
 _DECIDES = {
@@ -180,7 +212,7 @@ def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping
     """The record as a JSON object, in the spec's words; only attributes that are cut are listed."""
     line = VerdictLine(
         partition=record.key,
-        box=box_words(record.box, domain, cut),
+        box=_box_words(record.box, domain, cut),
         volume=str(record.volume),
         verdict=record.status,
         by=record.by,
@@ -202,7 +234,7 @@ def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping
 def _pair(witness: Witness | None, domain: Domain) -> PairLine | None:
     if witness is None:
         return None
-    return PairLine(a=point_words(witness.a.point, domain), b=point_words(witness.b.point, domain))
+    return PairLine(a=_point_words(witness.a.point, domain), b=_point_words(witness.b.point, domain))
 
 
 def _network(file: PartFile | None) -> NetworkLine | None:
@@ -218,7 +250,7 @@ def _by_layer(units: Units) -> dict[str, tuple[int, ...]]:
 
 def place_of(box: Box, volume: Fraction, domain: Domain, cut: tuple[int, ...]) -> str:
     """A digest of a partition as its lines describe it."""
-    return _digest(box_words(box, domain, cut), str(volume))
+    return _digest(_box_words(box, domain, cut), str(volume))
 
 
 def said_place(line: Mapping[str, Any]) -> str:
@@ -228,3 +260,30 @@ def said_place(line: Mapping[str, Any]) -> str:
 
 def _digest(box: object, volume: object) -> str:
     return sha256(json.dumps([box, volume], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _box_words(box: Box, domain: Domain, cut: tuple[int, ...]) -> dict[str, Any]:
+    """A partition's values of the attributes that are cut."""
+    return {domain.attributes[index].name: _values(box, domain, index) for index in cut}
+
+
+def _values(box: Box, domain: Domain, index: int) -> Any:
+    """First and last value of a run of numbers, all values of numbers with gaps; the names of categories."""
+    values, attribute = box[index], domain.attributes[index]
+    if isinstance(values, Finite) and isinstance(attribute.type, Category):
+        return tuple(attribute.show(Fraction(value)) for value in values.values)
+    if isinstance(values, Finite) and not isinstance(values.values, range):
+        return {"values": tuple(_number(Fraction(value)) for value in values.values)}
+    return tuple(None if end is None else _number(end) for end in (values.low, values.high))
+
+
+def _number(value: Fraction) -> int | str:
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def _point_words(point: Point, domain: Domain) -> dict[str, int | str]:
+    """An individual exactly: numbers as in the domain, categories by name."""
+    return {
+        attribute.name: attribute.show(value) if isinstance(attribute.type, Category) else _number(value)
+        for attribute, value in zip(domain.attributes, point, strict=True)
+    }

@@ -14,8 +14,7 @@ from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.backends.smt.partition.ledger import Ledger
 from fairdsl.backends.smt.partition.networks import networks_kept, prepare_networks
-from fairdsl.backends.smt.partition.record import Outcome
-from fairdsl.backends.smt.partition.run import Run
+from fairdsl.backends.smt.partition.run import Outcome, Run
 from fairdsl.backends.smt.partition.source import Adaptive, Gridded, Source
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool

@@ -9,8 +9,10 @@ partitions with the fewest undecided units first. Every verdict goes into the le
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -22,9 +24,9 @@ from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import share_of
 from fairdsl.backends.smt.partition.ledger import Earlier, Ledger
+from fairdsl.backends.smt.partition.lines import Record
 from fairdsl.backends.smt.partition.networks import Heuristic, Sound
 from fairdsl.backends.smt.partition.queue import Part, Query, Queue
-from fairdsl.backends.smt.partition.record import Outcome, Record
 from fairdsl.backends.smt.partition.source import Block, Source
 from fairdsl.backends.smt.recover import as_pair
 from fairdsl.backends.smt.solvers.chain import Chained, Status
@@ -35,9 +37,9 @@ from fairdsl.pruning.parts import PartFile
 from fairdsl.pruning.profile import Units
 from fairdsl.pruning.remove import PrunedModel
 from fairdsl.replay import witness
-from fairdsl.verdict import Reason, Witness
+from fairdsl.verdict import Reason, Tally, Witness
 
-__all__ = ["Run"]
+__all__ = ["Outcome", "Run"]
 
 #: Units drawn in each partition, and rounds: a few in all, more where those find nothing. Fewer, but some, where so
 #: many individuals of each unit are compared that more than these would be evaluated: then a proof is sooner had.
@@ -48,6 +50,75 @@ _EVALUATED, _FEW = 1024, 8
 _BOUNDED, _DRAWN = 64, 128
 #: How ledgers name what decides: bounds of many partitions at once, those of one partition's pairs, and so on.
 _BOUNDS, _PAIRS, _TRUSTED = "bounds", "bounds of pairs", "trusted milp"
+#: Violations, and disagreements of two arithmetics, that are kept for the report.
+_WITNESSES = 64
+_WORDS = {Status.HOLDS: "hold", Status.VIOLATED: "violated", Status.UNKNOWN: "unknown"}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Counts and volumes by verdict, and a few of the pairs.
+
+    ``reasons`` counts why partitions are unknown, ``detail`` is the first one's. ``taken`` counts those that hold
+    because the ledger of an earlier run says so, ``networks`` the pruned networks that were written,
+    ``sound_networks`` those without units that are 0 in their partition.
+    """
+
+    tallies: dict[Status, Tally] = field(default_factory=lambda: dict.fromkeys(Status, Tally()))
+    pruned_only: Tally = field(default_factory=Tally)
+    by: Counter[str] = field(default_factory=Counter)
+    witnesses: list[Witness] = field(default_factory=list)
+    gaps: list[Witness] = field(default_factory=list)
+    reasons: Counter[Reason] = field(default_factory=Counter)
+    detail: str = ""
+    networks: int = 0
+    sound_networks: int = 0
+    undecided_units: int = 0
+    units: int = 0
+    taken: int = 0
+    complete: bool = False
+    interrupted: bool = False
+    _kept: set[frozenset[Point]] = field(default_factory=set)
+
+    @property
+    def volume(self) -> Fraction:
+        """The share of all units in the partitions that were asked."""
+        return sum((tally.volume for tally in self.tallies.values()), start=Fraction(0))
+
+    @property
+    def asked(self) -> int:
+        """How many partitions were asked."""
+        return sum(tally.count for tally in self.tallies.values())
+
+    def add(self, record: Record) -> None:
+        """Count a partition."""
+        self.tallies[record.status] += Tally(count=1, volume=record.volume)
+        if record.status is not Status.UNKNOWN:
+            self.by[record.by] += 1
+        self.undecided_units += record.undecided
+        self.units += record.units
+        if record.witness is not None:
+            self._keep(record.witness)
+        if record.pruned is not None:
+            self.pruned_only += Tally(count=1, volume=record.volume)
+        self.networks += record.network is not None
+        self.sound_networks += record.sound is not None
+        if record.reason is not None:
+            self.detail = self.detail or record.detail
+            self.reasons[record.reason] += 1
+        if record.gap is not None and len(self.gaps) < _WITNESSES:
+            self.gaps.append(record.gap)
+
+    def told(self) -> str:
+        """The counts in words."""
+        return ", ".join(f"{tally.count} {_WORDS[status]}" for status, tally in self.tallies.items())
+
+    def _keep(self, found: Witness) -> None:
+        """Violations once each: with a relaxed partner two partitions may have the same, seen from either side."""
+        pair = frozenset((found.a.point, found.b.point))
+        if len(self._kept) < _WITNESSES and pair not in self._kept:
+            self._kept.add(pair)
+            self.witnesses.append(found)
 
 
 class Run:

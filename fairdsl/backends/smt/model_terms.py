@@ -1,4 +1,7 @@
-"""The model as SMT-LIB over a region, folded: what bounds decide is computed here, not in the solver.
+"""The model as SMT-LIB: over a region, folded, and whole.
+
+Folded, what bounds decide is computed here, not in the solver. Whole, every unit is as the definition has it:
+``z = weight @ h + bias``, ``h = max(z, 0) + slope * min(z, 0)``. Weights are printed exactly.
 
 Theorem (soundness of folding). Let l <= z <= u hold for a unit in every point of the region. If l >= 0 its
 output is z, if u <= 0 it is slope * z, and where the slope is 1 it is z: then the output is an affine
@@ -24,7 +27,6 @@ from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.case_bounds import FloatArray
 from fairdsl.backends.smt.forest import Forest, grown
 from fairdsl.backends.smt.individuals import Individuals
-from fairdsl.backends.smt.plain import input_term
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.exact_array import ObjectArray
 from fairdsl.ir.feature import AttributeInput, Input
@@ -32,7 +34,7 @@ from fairdsl.ir.model import Layer, Model
 from fairdsl.numerics.narrow import ValueSet, decided
 from fairdsl.numerics.space import constant
 
-__all__ = ["Folded", "fold"]
+__all__ = ["Folded", "fold", "input_term", "scores", "whole_model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +235,57 @@ def short(value: float, *, down: bool) -> Fraction | None:
     exact = Fraction(value)
     step = Fraction(2) ** (floor(log2(abs(value))) - 10)
     return (exact // step if down else -(-exact // step)) * step
+
+
+# ---- whole and unfolded --------------------------------------------------------------------------
+
+
+def input_term(people: Individuals, who: str, item: Input) -> Term:
+    """What the model reads, as a Real."""
+    if isinstance(item, AttributeInput):
+        return people.number(who, item.attribute)
+    return f"(ite {people.holds(item.predicate, who)} 1.0 0.0)"
+
+
+def scores(model: Model, who: str, *, prefix: str = "") -> list[Term]:
+    """The symbols of one copy's scores, as :func:`whole_model` defines them."""
+    return [f"{prefix}s{who}.{index}" for index in range(model.score_count)]
+
+
+def whole_model(model: Model, people: Individuals, who: str, *, prefix: str = "") -> Iterator[str]:
+    """Definitions of one copy, layer by layer: inputs ``v``, sums ``z``, outputs ``h``, scores ``s``.
+
+    ``prefix`` stands before all of them where a script has several models.
+    """
+    outputs: list[Term] = []
+    for index, item in enumerate(model.inputs):
+        outputs.append(f"{prefix}v{who}.{index}")
+        yield _defined(outputs[-1], input_term(people, who, item))
+    for depth, layer in enumerate(model.layers, start=1):
+        last = depth == len(model.layers)
+        yield f"; {who}, layer {depth} of {len(model.layers)}: {'scores' if last else 'units'}"
+        names = (
+            scores(model, who, prefix=prefix)
+            if last
+            else [f"{prefix}h{who}.{depth}.{unit}" for unit in range(layer.width)]
+        )
+        for unit, name in enumerate(names):
+            yield from _unit(layer, unit, outputs, name, f"{prefix}z{who}.{depth}.{unit}")
+        outputs = names
+
+
+def _unit(layer: Layer, unit: int, inputs: list[Term], name: Term, before: Term) -> Iterator[str]:
+    weights = layer.weight.exact[unit]
+    summands = [terms.product(w, term) for w, term in zip(weights, inputs, strict=True) if w]
+    value = terms.total(summands, layer.bias.exact[unit])
+    slope = layer.slope.exact[unit]
+    if slope == 1:
+        yield _defined(name, value)
+        return
+    yield _defined(before, value)
+    below = "0.0" if slope == 0 else terms.product(slope, before)
+    yield _defined(name, f"(ite (>= {before} 0.0) {before} {below})")
+
+
+def _defined(name: Term, value: Term) -> str:
+    return f"(define-fun {name} () Real {value})"
