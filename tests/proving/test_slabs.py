@@ -287,3 +287,39 @@ def test_more_is_proved_where_boxes_are_counted(tmp_path: Path) -> None:
             if faulty:
                 patch.setattr("fairdsl_verify.tree.crossed", lambda *_: 0)
             assert tried(tmp_path, LINEAR, asked, "~").follows is faulty
+
+
+#: Faults of an engine that counts lines.
+FAULTY_LINES: dict[str, tuple[object, str, Any]] = {
+    "one less of each line": (slab, "on_a_line", lambda found, along: ON_A_LINE(found, along) - 1),
+    "what differs moves nothing": (slab, "combinations", lambda *_: ()),
+    "the score goes up twice as fast": (
+        Pass,
+        "moves",
+        lambda self, row: [(1 + (row[0] > 0)) * at for at in MOVES(self, row)],
+    ),
+}
+ON_A_LINE, MOVES = slab.on_a_line, Pass.moves
+
+
+@pytest.mark.parametrize("fault", ["", *FAULTY_LINES])
+def test_an_engine_that_counts_too_little_of_a_line_is_rejected(fault: str, tmp_path: Path) -> None:
+    """``max(age + 3 sex + 200, 0) - max(sex - age, 0) / 2 > 249`` differs at three ages from -100 to 100."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v"], ["y"], transB=1),
+    ]
+    model = chain_file(nodes, {"w": [[1, 3], [-1, 1]], "b": [200, 0], "v": [[1, -0.5]]})
+    wide = [PEOPLE[0] | {"low": -100, "high": 100}, PEOPLE[1]]
+    asked = question(attributes=wide, asks="share", decides={"of": "score", "relation": ">", "threshold": 249})
+    asked["claims"] = asked["claims"] | {"holds": False, "certified": 0, "compared": []}
+    with pytest.MonkeyPatch.context() as patch:
+        if fault:
+            patch.setattr(*FAULTY_LINES[fault])
+        found = tried(tmp_path, model, asked, "/ 0").totals.certified
+    assert (found > Fraction(198, 201)) is bool(fault)
+    asked["claims"] = asked["claims"] | {"certified": str(found)}
+    checked = tried(tmp_path, model, asked, "/ 0")
+    assert checked.follows is not bool(fault)
+    assert checked.totals.certified == Fraction(198, 201)
