@@ -39,7 +39,7 @@ def many_trees(drawn: Problem) -> Refinement | None:
     pair = drawn.question
     assert isinstance(pair, Pair)
     forest = forest_of(lowered := lower(drawn, pair))
-    return None if forest is None else Refinement.start(lowered, forest, memory=2**20)
+    return None if forest is None else Refinement.start(forest, memory=2**20)
 
 
 def enclosed(descent: Refinement | Pairings, known: Truth) -> None:

@@ -145,7 +145,7 @@ class LeafBoxes:
             return Descent(lowered), lowered
         counted = refusal_of(problem) is None
         if counted and (forest := forest_of(lowered := lower(problem, pair))) is not None:
-            return Refinement.start(lowered, forest, memory=budget.memory), lowered
+            return Refinement.start(forest, memory=budget.memory), lowered
         if problem.quantity is not Quantity.HOLDS and refusal_of_any(problem) is None:
             asked = ask_of(problem, pair)
             if (contest := contest_of(asked.lowered)) is not None:
