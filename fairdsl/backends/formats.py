@@ -42,6 +42,9 @@ FORMATS: dict[str, Format] = {
     "interval-job": Format(
         "job", "fairdsl.backends.intervals:IntervalJob", "intervals", r'\s*"schema": "fairdsl\.interval-job/'
     ),
+    "forest-job": Format(
+        "job", "fairdsl.backends.leaf_boxes:ForestJob", "leaf_boxes", r'\s*"schema": "fairdsl\.forest-job/'
+    ),
     "subset-sum": Format("json", "fairdsl.backends.subset_sum.encoding:SubsetSumInstance", "rates"),
     "sdimacs": Format("sdimacs", "fairdsl.backends.ssat.files:Sdimacs", "ssat"),
     "mcc": Format("cnf", "fairdsl.backends.ssat.files:Mcc", "ssat", r"c t p?wmc\b"),

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import fairdsl
-from fairdsl.backends.intervals.container import pack
 from fairdsl.backends.intervals.job import read_job
-from fairdsl.backends.intervals.result import read_result
+from fairdsl.backends.refining.container import pack
+from fairdsl.backends.refining.result import read_result
 from fairdsl.backends.smt.recover import number, parse_answer
 from fairdsl.backends.smt.vnnlib import printed
 from fairdsl.backends.smt.vnnlib.formula import formula_of

@@ -269,9 +269,9 @@ def _archive(kind: str) -> bytes:
 
 def _unsealed(kind: str) -> bytes:
     """The same as text, of which the reader makes a file whose digest fits."""
-    from fairdsl.backends.intervals.container import unpack
     from fairdsl.backends.intervals.job import JOB
-    from fairdsl.backends.intervals.result import RESULT
+    from fairdsl.backends.refining.container import unpack
+    from fairdsl.backends.refining.result import RESULT
     from fairdsl.codec import plain
 
     form = JOB if kind == "job" else RESULT

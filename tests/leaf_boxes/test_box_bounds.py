@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes import forest, rest
 from fairdsl.backends.leaf_boxes.kernels.counting import COUNTED
-from fairdsl.backends.leaf_boxes.kernels.records import COUNTED, FAIR, UNFAIR
+from fairdsl.backends.leaf_boxes.kernels.records import COUNTED as BY_PARTS
+from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
 from fairdsl.ir.expr import And, Relation, opposite
@@ -92,7 +93,7 @@ def begun(question: Problem, *, merging: bool) -> Refinement:
     with pytest.MonkeyPatch.context() as patch:
         if not merging:
             patch.setattr(forest, "merged", lambda trees, ordered: list(trees))
-        found = forest.forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
+        found = forest.forest_of(lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
     return Refinement.start(found, memory=2**20)
 
@@ -202,7 +203,7 @@ def test_small_boxes_are_counted_exactly() -> None:
         found = asked.looked_at()
         settled, boxes = found.descent._settled, found.descent._boxes
         last = int(settled.number[0]) - 1
-        if last < 0 or settled.kind[last] != COUNTED:
+        if last < 0 or settled.kind[last] != BY_PARTS:
             return
         fair, unfair, last = int(settled.first[last]), int(settled.second[last]), last - 1
         low, high = boxes.low[0], boxes.high[0]

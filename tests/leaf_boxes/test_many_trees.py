@@ -82,7 +82,7 @@ def test_agrees_with_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(graft, "_LEAVES", counting)
         known, pair = truth(drawn), drawn.question
         assert isinstance(pair, Pair)
-        if not known.individuals or (forest := forest_of(lowered := lower(drawn, pair))) is None:
+        if not known.individuals or (forest := forest_of(lower(drawn, pair))) is None:
             return
         descent = Refinement.start(forest, memory=2**20)
         while not descent.finished:
@@ -170,7 +170,7 @@ def test_the_bound_by_moments_is_met_where_nothing_less_is_true(people: int, val
 
 def begun(question: Problem) -> Refinement:
     """What is bounded of everybody, before anything is cut."""
-    found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
+    found = forest_of(lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
     descent = Refinement.start(found, memory=2**20)
     descent._boxes.pace[COUNTED] = 0
@@ -212,7 +212,7 @@ def test_without_room_for_boxes_the_rest_is_open() -> None:
     question = many(60, 6, seed=3, values=10)
     pair = question.question
     assert isinstance(pair, Pair)
-    found = forest_of(lowered := lower(question, pair))
+    found = forest_of(lower(question, pair))
     assert found is not None
     descent = Refinement.start(found, memory=0)
     while not descent.finished and not descent.full:

@@ -177,17 +177,37 @@ class Sizes:
 
     def each(self, low: Integers, high: Integers) -> NDArray[Any]:
         """The size of each box, exactly."""
-        return self._each(low, high, self.kind, self.factor)
+        if self.kind is np.int64:
+            return self._each(low, high, self.kind, self.factor)
+        found: NDArray[Any] = np.full(len(low), self.factor, dtype=object)
+        for axes in self._fitting():
+            kind = np.int64 if all(int(self.sums[axis][-1]) < _FITS for axis in axes) else object
+            found = found * self._each(low, high, kind, 1, axes)
+        return found
+
+    def _fitting(self) -> list[list[int]]:
+        """The axes in groups, the sizes along which fit into 64 bits together where those along each do."""
+        groups: list[list[int]] = []
+        product = _FITS
+        for axis, sums in enumerate(self.sums):
+            product *= max(1, int(sums[-1]))
+            if product >= _FITS:
+                groups.append([])
+                product = max(1, int(sums[-1]))
+            groups[-1].append(axis)
+        return groups
 
     def _close(self, boxes: int) -> bool:
         """Whether the sizes of so many boxes, as floats, sum up to within 2^62."""
         small = all(int(sums[-1]) <= 2**53 for sums in self.sums) and self.factor <= 2**53
         return small and self.total * (boxes + len(self.axes) + 1) < 2 ** (62 + 53)
 
-    def _each(self, low: Integers, high: Integers, kind: Any, factor: Any) -> NDArray[Any]:
+    def _each(
+        self, low: Integers, high: Integers, kind: Any, factor: Any, axes: Sequence[int] | None = None
+    ) -> NDArray[Any]:
         sizes = np.full(len(low), factor, dtype=kind)
-        for axis, ordered in enumerate(self.ordered.tolist()):
-            if ordered:
+        for axis in range(len(self.axes)) if axes is None else axes:
+            if self.ordered[axis]:
                 sums = self.sums[axis].astype(kind)
                 sizes *= sums[high[:, axis]] - sums[low[:, axis]]
             else:

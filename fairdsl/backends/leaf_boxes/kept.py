@@ -110,6 +110,8 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
 def _columns(values: NDArray[Any], most: int) -> NDArray[Any]:
     """Whole numbers from 0, in columns of so many bits, the lowest first."""
     count = max(1, -(-most.bit_length() // _BITS))
+    if not values.any():
+        return np.zeros((len(values), count), dtype=np.uint8)
     return np.stack([narrow((values >> (_BITS * at)) & (2**_BITS - 1)) for at in range(count)], axis=1)
 
 
@@ -137,9 +139,7 @@ def _starts(inner: Flags, roots: int) -> list[int]:
     return starts[:-1] if roots else [0]
 
 
-def _halves(
-    sizes: Sizes, low: Integers, high: Integers, axis: Integers, cut: Integers
-) -> tuple[Integers, Integers]:
+def _halves(sizes: Sizes, low: Integers, high: Integers, axis: Integers, cut: Integers) -> tuple[Integers, Integers]:
     """Both sides of each box, one behind the other."""
     low, high = low.repeat(2, axis=0), high.repeat(2, axis=0)
     first, ordered = np.arange(0, len(low), 2), sizes.ordered[axis]
@@ -261,6 +261,7 @@ def _sizes_of(
 
 
 def share_of(amounts: NDArray[Any], total: int) -> Floats:
+    """Sizes as shares of the whole."""
     if amounts.dtype == np.int64:
         return np.asarray(amounts / total, dtype=np.float64)
     return np.array([float(Fraction(int(each), total)) if total else 0.0 for each in amounts], dtype=np.float64)

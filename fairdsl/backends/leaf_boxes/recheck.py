@@ -1,4 +1,4 @@
-"""Claims about stored boxes of many trees, recomputed: all of them, or some that are drawn at random by what they claim.
+"""Claims about stored boxes of many trees, recomputed: all of them, or some that are drawn by what they claim.
 
 What became of the part of a box that is not in its halves (*settled*) is computed again from that part alone, to the
 end, and must come out exactly, for it depends on the trees alone. That so much of a box is fair (*bounded*) is

@@ -32,6 +32,7 @@ from fairdsl.backends.leaf_boxes.graft import (
     lent_out,
     trimmed,
 )
+from fairdsl.backends.leaf_boxes.kept import share_of
 from fairdsl.backends.leaf_boxes.kernels.extremes import extremes
 from fairdsl.backends.leaf_boxes.kernels.records import (
     COUNTED,
@@ -50,7 +51,6 @@ from fairdsl.backends.leaf_boxes.kernels.refine import refine
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, take_back
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.rest import Drawn, draw, estimate
-from fairdsl.backends.leaf_boxes.kept import share_of
 from fairdsl.backends.leaf_boxes.tally import KINDS, Tally
 from fairdsl.backends.refining.refinement import State, Stepwise
 from fairdsl.backends.warmup import Kernels
@@ -312,5 +312,5 @@ def use() -> None:
 
 def _settled(count: int, axes: int) -> Settled:
     low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
-    columns = (np.zeros(count, dtype=np.int64) for _ in range(4))
-    return Settled(low, high, *columns, number=np.zeros(1, dtype=np.int64))
+    kind, first, second, owner = (np.zeros(count, dtype=np.int64) for _ in range(4))
+    return Settled(low, high, kind, first, second, owner, number=np.zeros(1, dtype=np.int64))

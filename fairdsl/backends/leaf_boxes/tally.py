@@ -56,7 +56,7 @@ class Tally:
         np.add.at(self._amounts, (owner[whole], kind[whole]), self._sizes.each(settled.low[whole], settled.high[whole]))
         counted = np.flatnonzero(kind == COUNTED)
         for column, amount in ((FAIR, settled.first), (UNFAIR, settled.second)):
-            np.add.at(self._amounts, (owner[counted], column), amount[counted].astype(self._sizes.kind) * factor)
+            np.add.at(self._amounts[:, column], owner[counted], amount[counted].astype(self._sizes.kind) * factor)
 
     def close(self, boxes: Boxes, freed: Integers) -> None:
         """Hand what is known of pairs that were freed to the box that is closed above them."""

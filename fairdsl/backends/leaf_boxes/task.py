@@ -78,7 +78,7 @@ def task_of(lowered: Lowered) -> Task | None:
         inside=np.array(lowered.inside, dtype=np.bool_),
         attributes=np.array(sizes.axes, dtype=np.int64),
         ordered=sizes.ordered,
-        parts=tuple(sizes.parts),
+        parts=tuple(each.astype(np.int64) if sum(each.tolist()) < _FITS else each for each in sizes.parts),
         among=graph.terminals[IN],
         factor=sizes.factor,
         below=below,

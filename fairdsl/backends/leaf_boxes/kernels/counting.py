@@ -14,6 +14,8 @@ from fairdsl.backends.leaf_boxes.kernels.peeling import enter_settled, read_off
 from fairdsl.backends.leaf_boxes.kernels.ranges import enter_parted, first_leaf, last_leaf, own_leaves, parts_here
 from fairdsl.backends.leaf_boxes.kernels.records import (
     COUNTED as BY_PARTS,
+)
+from fairdsl.backends.leaf_boxes.kernels.records import (
     FAIR,
     UNFAIR,
     Bits,
