@@ -72,7 +72,7 @@ def format_of(path: Path) -> str | None:
         with opened(path) as file:
             beginning = file.read(_BEGINNING).decode("utf-8", errors="replace")
         marked = [name for name in named or known if _has_line(beginning, known[name].line)]
-        named = marked or [name for name in named if known[name].line is None]
+        named = marked or [name for name in named if known[name].line is None] or named
     return next(iter(named), None)
 
 

@@ -93,7 +93,7 @@ def _forest(parts: Mapping[str, Any]) -> Forest:
 class ForestJobs(Jobs):
     """The jobs of forests and boosters."""
 
-    backend, solver, evaluated = "leaf_boxes", "the refinement of boxes of trees", "nodes of trees visited"
+    backend, solver = "leaf_boxes", "the refinement of boxes of trees"
     kind, kernels = FOREST_JOB, KERNELS
 
     def read(self, path: Path) -> Job:
@@ -131,6 +131,10 @@ class ForestJobs(Jobs):
         """The tree of boxes and its claims."""
         return stored(refinement.task.sizes, roots, refinement.state())
 
+    def evaluated(self, refinement: Refinement) -> int:
+        """Boxes that were looked at."""
+        return refinement.looked_at
+
     def falsified(self, refinement: Refinement) -> float:
         """The share that is treated unfairly for sure."""
         total = refinement.task.sizes.total
@@ -141,10 +145,9 @@ class ForestJobs(Jobs):
     ) -> Joined:
         """The shares."""
         counts, total = whole.counts, whole.task.sizes.total
-        fair_lost = sum(each.violating for each in checked) * total
-        lost = sum(each.falsified for each in checked) * total
-        fair = max(0, floor(counts.fair - fair_lost))
-        unfair, vacuous = (max(0, floor(each - lost)) for each in (counts.unfair, counts.vacuous))
+        fair = max(0, floor(counts.fair - sum(each.violating for each in checked) * total))
+        unfair = max(0, floor(counts.unfair - sum(each.falsified for each in checked) * total))
+        vacuous = max(0, floor(counts.vacuous - sum(each.vacuous for each in checked) * total))
         known = Known(fair=fair, unfair=unfair, vacuous=vacuous, undecided=total - fair - unfair - vacuous)
         head = job.head
         if total and vacuous == total:

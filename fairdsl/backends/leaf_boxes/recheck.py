@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.forest import Forest
 from fairdsl.backends.leaf_boxes.kept import Nodes, share_of
-from fairdsl.backends.leaf_boxes.kernels.records import Integers
+from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR, VACUOUS, Integers
 from fairdsl.backends.leaf_boxes.refinement import Refinement
 from fairdsl.backends.refining.recheck import Checked, Claimed, Recheck, said_of, sample
 
@@ -30,6 +30,9 @@ _ROUNDING = 1e-9
 #: Boxes that are computed again at once; and nodes that are visited of what was settled, beyond all of those before.
 _AT_ONCE, _VISITS = 4096, 2**30
 
+#: What is claimed of the part of a box that is settled, kind by kind.
+_SETTLED = {"fair": FAIR, "unfair": UNFAIR, "vacuous": VACUOUS}
+
 Ends = tuple[Integers, Integers]
 
 
@@ -37,23 +40,27 @@ def check(task: Forest, nodes: Nodes, how: Recheck, memory: int) -> Checked:
     """Recompute claims of a stored refinement; ValueError where one is not confirmed."""
     claims = [*_claims_of(task.sizes, nodes)]
     drawn, wrong = sample(claims, how)
-    for some in _some(drawn.get("settled")):
+    none = np.zeros(0, dtype=np.int64)
+    for some in _some(np.unique(np.concatenate([drawn.get(name, none) for name in _SETTLED]))):
         _confirm_settled(task, nodes, some, memory)
-    for some in _some(drawn.get("bounded")):
+    for some in _some(drawn.get("bounded", none)):
         _confirm_bounded(task, nodes, some, memory)
     lost, sampled = said_of(claims, drawn, wrong, how)
-    return Checked(violating=lost["settled"] + lost["bounded"], falsified=lost["settled"], sampled=sampled)
+    return Checked(
+        violating=lost["fair"] + lost["bounded"], falsified=lost["unfair"], vacuous=lost["vacuous"], sampled=sampled
+    )
 
 
-def _some(nodes: Integers | None) -> Iterator[Integers]:
-    for start in range(0, 0 if nodes is None else len(nodes), _AT_ONCE):
-        yield nodes[start : start + _AT_ONCE]  # type: ignore[index]
+def _some(nodes: Integers) -> Iterator[Integers]:
+    for start in range(0, len(nodes), _AT_ONCE):
+        yield nodes[start : start + _AT_ONCE]
 
 
 def _claims_of(sizes: Sizes, nodes: Nodes) -> Iterator[Claimed]:
     """The claims that the totals of a stored refinement rest on."""
-    settled = np.flatnonzero(nodes.size > 0)
-    yield Claimed("settled", settled, share_of(nodes.size[settled], sizes.total))
+    for name, kind in _SETTLED.items():
+        some = np.flatnonzero(nodes.tally[:, kind] > 0)
+        yield Claimed(name, some, share_of(nodes.tally[some, kind], sizes.total))
     # A bound counts where it says more than what lies below, and nothing above does.
     counts = nodes.shown > nodes.below
     reached = np.zeros(len(counts), dtype=np.bool_)

@@ -20,6 +20,7 @@ from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
 from fairdsl.backends.leaf_boxes.forest import Forest
 from fairdsl.backends.leaf_boxes.graft import (
     BEFORE,
+    DONE,
     FREE,
     HEAP,
     NEW,
@@ -159,6 +160,11 @@ class Refinement(Stepwise):
     def nodes(self) -> int:
         """Nodes visited so far."""
         return int(self._boxes.counts[VISITED].sum())
+
+    @property
+    def looked_at(self) -> int:
+        """Boxes looked at so far."""
+        return int(self._boxes.counts[DONE.start])
 
     @property
     def _keys(self) -> Floats:

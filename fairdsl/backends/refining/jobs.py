@@ -45,8 +45,6 @@ class Jobs(ABC):
     #: The engine's name, and who answers its jobs.
     backend: ClassVar[str]
     solver: ClassVar[str]
-    #: What is counted, in words.
-    evaluated: ClassVar[str] = "boxes evaluated"
     kind: ClassVar[Kind]
     kernels: ClassVar[Kernels]
 
@@ -88,6 +86,10 @@ class Jobs(ABC):
     def added(self, refinement: Any, recorded: Any) -> Mapping[str, Any]:
         """What a file lacks that holds what was ``recorded``; it counts as recorded then."""
         raise NotImplementedError
+
+    def evaluated(self, refinement: Any) -> int:
+        """Boxes that were evaluated so far."""
+        return int(refinement.nodes)
 
     @abstractmethod
     def falsified(self, refinement: Any) -> float:

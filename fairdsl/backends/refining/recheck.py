@@ -63,6 +63,7 @@ class Checked:
     violating: Fraction = Fraction(0)
     falsified: Fraction = Fraction(0)
     violating32: Fraction = Fraction(0)
+    vacuous: Fraction = Fraction(0)
     sampled: Sampled
 
 

@@ -125,7 +125,7 @@ def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tu
     taken = (*claims, *(claim for part in parts.values() for claim in part.claims))
     evidence = Evidence(
         backend=kind.backend,
-        method=f"{of}{nodes:,} {kind.evaluated}{_recomputed(parts)}",
+        method=f"{of}{nodes:,} boxes evaluated{_recomputed(parts)}",
         notes=(*_notes(count, missing), *_for_all(job, taken)),
         basis=Basis(word=Word.FILES, arithmetic=Arithmetic.CLAIMED, claims=taken) if taken else Basis(word=Word.OWN),
     )

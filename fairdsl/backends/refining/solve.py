@@ -126,13 +126,13 @@ class _Reached:
     def __init__(self, kind: Jobs, refinement: Refining, roots: State, start: Result) -> None:
         self._kind, self._refinement, self._roots, self._start = kind, refinement, roots, start
         self._began = time.monotonic()
-        self._latest = start
+        self._latest, self._nodes = start, refinement.nodes
 
     def progress(self) -> Progress:
         """How far it is now."""
         refinement = self._refinement
         return Progress(
-            nodes=refinement.nodes,
+            nodes=self._kind.evaluated(refinement),
             seconds=self._start.seconds + time.monotonic() - self._began,
             finished=refinement.finished,
             undecided=float(refinement.undecided),
@@ -141,7 +141,8 @@ class _Reached:
 
     def result(self) -> Result:
         """The result as the refinement stands now."""
-        if self._latest is self._start or self._latest.nodes != self._refinement.nodes:
+        if self._latest is self._start or self._nodes != self._refinement.nodes:
+            self._nodes = self._refinement.nodes
             leaves = self._kind.stored(self._refinement, self._roots)
             self._latest = replace(self._start, leaves=leaves, **asdict(self.progress()))
         return self._latest
