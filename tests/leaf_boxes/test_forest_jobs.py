@@ -76,7 +76,7 @@ def code(caught: pytest.ExceptionInfo[DiagnosticError]) -> str:
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refinement, "_CUTS", 1)
-    monkeypatch.setattr(job, "_SEED_VISITS", 200)
+    monkeypatch.setattr(job, "_SEED_BOXES", 8)
     monkeypatch.setattr(graft, "_LEAVES", 0)  # many boxes, though few people
 
 

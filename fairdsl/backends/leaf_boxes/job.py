@@ -15,7 +15,6 @@ from fairdsl.backends.leaf_boxes.options import LeafBoxesOptions
 from fairdsl.backends.leaf_boxes.recheck import check
 from fairdsl.backends.leaf_boxes.refinement import KERNELS, Refinement
 from fairdsl.backends.leaf_boxes.task import Task, check_task
-from fairdsl.backends.refining.clock import advance_until
 from fairdsl.backends.refining.container import Kind
 from fairdsl.backends.refining.jobs import Job, Jobs, Joined
 from fairdsl.backends.refining.recheck import Checked, Recheck
@@ -29,8 +28,8 @@ from fairdsl.verdict import Evidence, Known, Reason, Vacuous
 
 __all__ = ["FOREST_JOB", "ForestHead", "ForestJobs", "PartedAttribute", "pack_job", "read_job"]
 
-#: Visits of nodes in the seed, for each shard; the same on every machine.
-_SEED_VISITS = 2**20
+#: Open boxes of the seed, for each shard; the same on every machine.
+_SEED_BOXES = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +106,10 @@ class ForestJobs(Jobs):
     def begun(self, task: Forest, shards: int, memory: int) -> tuple[Refinement, list[State]]:
         """The seed, shared out; of one shard as soon as the whole box was looked at."""
         whole = Refinement.start(task, memory=memory, kept=True)
-        advance_until(whole, lambda: False, 1 if shards == 1 else _SEED_VISITS * shards)
+        whole.step(1)
+        wanted = _SEED_BOXES * shards if shards > 1 else 0
+        while not whole.finished and not whole.full and len(whole.heaviest(wanted)) < wanted:
+            whole.step(1)
         return whole, list(whole.fork(shards))
 
     def joined(self, task: Forest, whole: Refinement, states: Sequence[State], memory: int) -> Refinement:
