@@ -75,7 +75,7 @@ class Comparisons:
         total = np.tile(self.here, (len(positions), 1))
         for column, contributions in enumerate(tables):
             total = total + contributions[positions[:, column]]
-        self._each = self.first.floats(total)
+        self._total, self._each = total, self.first.floats(total)
 
     def add(self, joined: Integers, compared: Integers) -> int | None:
         """The comparison whose path covers the assignments ``joined``; None where all contribute the same.
@@ -139,6 +139,15 @@ class Comparisons:
             values = [min(values), max(values)]
         return self.first.contributions(attribute, values)
 
+    @property
+    def members_in_order(self) -> Integers:
+        """The assignments of all comparisons' groups; of one that no root has, nobody's."""
+        return np.array([row for compared in self.members for row in compared], dtype=np.int64)
+
+    def numbers(self) -> ObjectArray:
+        """What the groups of :meth:`tables` contribute, exactly."""
+        return self._total[self.members_in_order] if self._origins else self.here.reshape(1, -1)
+
     def tables(self) -> Tables:
         """All comparisons as arrays of nearest floats; where there are none, one that no root has."""
         units = self.first.units
@@ -151,13 +160,12 @@ class Comparisons:
         simplex = [
             number for simplices in self._moves for number, moves in enumerate(simplices) for _ in range(len(moves))
         ]
-        members = [row for compared in self.members for row in compared]
         return Tables(
             origin=self.first.floats(_stacked(self._origins, units)),
             moves=self.first.floats(_stacked(flat, units)),
             move_start=_starts(counts),
             simplex=np.array(simplex, dtype=np.int64),
-            groups=self._each[np.array(members, dtype=np.int64)],
+            groups=self._each[self.members_in_order],
             group_start=_starts([len(compared) for compared in self.members]),
             corners=np.array(self._corners, dtype=np.bool_),
         )

@@ -21,6 +21,7 @@ from fairdsl.backends.intervals.kernels.slots import (
     NODES,
     REGIONS,
     SLOTS,
+    TIED,
     Tree,
 )
 
@@ -61,12 +62,13 @@ def lent_out(tree: Tree, nodes: Integers) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {name: getattr(tree, name)[nodes] for name in NODE_ARRAYS}
     arrays |= {name: getattr(tree, name)[slots] for name in SLOT_ARRAYS}
     numbers = np.arange(count, dtype=np.int64)
-    keys = tree.violating[nodes] - tree.falsified[nodes]
+    queued = tree.split[slots] != TIED
+    keys = (tree.violating[nodes] - tree.falsified[nodes])[queued]
     return arrays | {
         "parent": np.full(count, -1, dtype=np.int64),
         "slot": numbers,
-        "counts": _counts(tree, nodes=count, slots=count, heap=count, evaluated=0),
-        **_queue(numbers, keys),
+        "counts": _counts(tree, nodes=count, slots=count, heap=len(keys), evaluated=0),
+        **_queue(numbers[queued], keys),
         "free": np.zeros(0, dtype=np.int64),
     }
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.claims import Grid
+from fairdsl.backends.intervals.claims import SMALL, Grid
 from fairdsl.backends.intervals.graft import NODE_ARRAYS, SLOT_ARRAYS
 from fairdsl.backends.intervals.kernels.slots import (
     CHOOSE_AT,
@@ -28,11 +28,12 @@ from fairdsl.backends.intervals.kernels.slots import (
     NODES,
     REGIONS,
     SLOTS,
+    TIED,
     UNSEEN,
     Tree,
 )
 from fairdsl.backends.intervals.kernels.split import NOTHING
-from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.backends.refining.records import KINDS, by_levels, flags, narrow, whole
 
 __all__ = [
@@ -226,7 +227,7 @@ def _state(task: Task, roots: State, kept: State, boxes: Boxes) -> dict[str, NDA
     slot = np.full(count, -1, dtype=np.int64)
     slot[nodes] = np.arange(len(nodes))
     undecided = (claims["violating"] - claims["falsified"])[nodes]
-    waiting = (code != NOTHING) & (undecided > 0)
+    waiting = ((code >= 0) | (code == UNSEEN)) & (undecided > 0)
     order = np.lexsort((nodes[waiting], -undecided[waiting]))
     state: dict[str, NDArray[Any]] = {
         **claims,
@@ -262,5 +263,8 @@ def _allowed(task: Task, boxes: Boxes, nodes: Integers, code: Integers) -> Integ
     move = code - attributes
     comparison = boxes.comparison[nodes]
     along = (move >= task.move_start[comparison]) & (move < task.move_start[comparison + 1])
-    fits = np.where(placed, wide, np.where(code < 0, code == UNSEEN, along & (code >= attributes)))
+    # A large box would take long to be evaluated, and its units be more than a file can say of it.
+    sizes = (boxes.high[nodes] - boxes.low[nodes] + 1).astype(np.float64).prod(axis=1)
+    tied = (code == TIED) & (sizes <= SMALL) & (not task.relaxed) & ~(task.kinds == AttributeKind.REAL).any()
+    fits = np.where(placed, wide, np.where(code < 0, (code == UNSEEN) | tied, along & (code >= attributes)))
     return np.where(fits, code, NOTHING)

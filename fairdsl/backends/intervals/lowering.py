@@ -17,6 +17,7 @@ from fairdsl.backends.intervals.axes import Axis, cells, lattice, table
 from fairdsl.backends.intervals.comparisons import Comparisons
 from fairdsl.backends.intervals.network import Decision, FirstLayer, decision_of
 from fairdsl.backends.intervals.partition import MIXED, TRUE, Boxes, partition
+from fairdsl.backends.intervals.remainders import NOTHING_LEFT_OUT, left_out
 from fairdsl.backends.intervals.roles import Roles, roles_of
 from fairdsl.backends.intervals.roots import Places, Roots, as_rows, covered
 from fairdsl.backends.intervals.task import AttributeKind, Task
@@ -239,16 +240,16 @@ class _Lowering:
         tables, roots, first, layers = self.comparisons.tables(), self.roots, self.first, self.layers
         columns = np.concatenate([axis.columns for axis in axes])
         hidden = layers[:-1]
+        above = (nearest_floats(layer.weight) for layer in layers[1:])
+        weights = (np.ascontiguousarray(first.floats(columns).T), *above)
+        slopes = tuple(nearest_floats(layer.slope) for layer in hidden)
         return Task(
             kinds=np.array([axis.kind for axis in axes], dtype=np.int64),
             sizes=np.array([axis.size for axis in axes], dtype=np.int64),
             first_coordinate=np.concatenate([[0], np.cumsum([len(axis.columns) for axis in axes])]).astype(np.int64),
-            weights=(
-                np.ascontiguousarray(first.floats(columns).T),
-                *(nearest_floats(layer.weight) for layer in layers[1:]),
-            ),
+            weights=weights,
             biases=tuple(layer.bias.floats for layer in layers[1:]),
-            slopes=tuple(nearest_floats(layer.slope) for layer in hidden),
+            slopes=slopes,
             curves=tuple(layer.curve_codes.astype(np.int64) for layer in hidden),
             rivals=self.decision.rivals,
             margin=self.decision.margin,
@@ -270,6 +271,20 @@ class _Lowering:
             vacuous=roots.vacuous,
             undetermined=roots.undetermined,
             float32_error=_float32_error(self.problem.model, self.roles.sets),
+            remainders=() if self._exact() else self._remainders(columns, weights, slopes, tables.groups),
+        )
+
+    def _remainders(
+        self, columns: ObjectArray, weights: Sequence[Floats], slopes: Sequence[Floats], groups: Floats
+    ) -> tuple[NDArray[np.int32], ...]:
+        """What the float64 of the arrays that individuals are evaluated by leave out."""
+        above = [(layer.weight, floats) for layer, floats in zip(self.layers[1:], weights[1:], strict=True)]
+        above += [(layer.bias, layer.bias.floats) for layer in self.layers[1:]]
+        above += [(layer.slope, floats) for layer, floats in zip(self.layers[:-1], slopes, strict=True)]
+        return (
+            self.first.left_out(columns.T, weights[0]),
+            *(NOTHING_LEFT_OUT if array.is_float else left_out(floats, array.exact) for array, floats in above),
+            self.first.left_out(self.comparisons.numbers(), groups),
         )
 
 

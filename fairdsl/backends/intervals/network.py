@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.remainders import left_out
 from fairdsl.ir.ensemble import reads_of
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
@@ -150,6 +151,10 @@ class FirstLayer:
             not self._is(value, found) for value, found in zip(listed, flat, strict=True)
         )
         return np.array(flat, dtype=np.float64).reshape(numerators.shape)
+
+    def left_out(self, numerators: ObjectArray, floats: Floats) -> NDArray[np.int32]:
+        """What the floats leave out of the numbers."""
+        return left_out(floats, numerators, self._denominator)
 
     def _nearest(self, value: int | Fraction) -> float:
         found = value / self._denominator if isinstance(value, int) else float(value / self._denominator)

@@ -93,6 +93,9 @@ class Refining(Protocol):
     def advance(self, nodes: int) -> int:
         """Analyse so many boxes."""
 
+    def decide_ties(self) -> None:
+        """Decide what is known to be in doubt for rounding alone."""
+
     def of_roots(self) -> Mapping[str, Floats]:
         """What is known of each root, by kind of claim."""
 
@@ -132,6 +135,7 @@ def _confirm(
         found = refining(roots_of(boxes, left, phase))
         found.advance(len(left))
         if more:
+            found.decide_ties()
             found.advance(len(left) * more)
         left = left[_unconfirmed(state, left, drawn, found.of_roots())]
     if len(left):

@@ -34,6 +34,7 @@ from fairdsl.backends.intervals.kernels.tree import expand, totals
 from fairdsl.backends.intervals.leaves import restored, stored
 from fairdsl.backends.intervals.recheck import check
 from fairdsl.backends.intervals.task import AttributeKind, Task
+from fairdsl.backends.intervals.ties import Ties
 from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.backends.refining.records import KINDS
 from fairdsl.clock import UNITS, meter_in_force
@@ -88,6 +89,7 @@ class Refinement:
         self._net: Net = net_of(task)
         self._work: Work = work_for(self._net, _CELLS, MOST_REGIONS)
         self._tree = tree
+        self._ties = Ties(task)
         self._memory = memory
         #: The tree that was forked last, and the leaves that each part took of it.
         self._lent: tuple[Tree, list[NDArray[np.int64]]] | None = None
@@ -188,7 +190,16 @@ class Refinement:
             if spent == 0:
                 break
             done += spent
+            self._ties.forget()
+        if done < nodes and not self._tree.counts[HEAP]:
+            done += self._ties.settle(self._tree, nodes - done)
         return done
+
+    def decide_ties(self) -> None:
+        """Decide all small boxes that rounding has left in doubt so far, however long it takes."""
+        self._ties.forget()
+        while self._ties.left(self._tree):
+            self._ties.settle(self._tree, 1)
 
     @property
     def seconds_a_node(self) -> float:
@@ -208,7 +219,7 @@ class Refinement:
     @property
     def finished(self) -> bool:
         """Nothing is undecided that further refinement could decide."""
-        return bool(self._tree.counts[HEAP] == 0)
+        return bool(self._tree.counts[HEAP] == 0) and not self._ties.left(self._tree)
 
     def bounds(self) -> Bounds:
         """What is known now; units that can be counted are whole ones."""
@@ -299,7 +310,8 @@ class Refinement:
         """States of ``parts`` refinements that share out the open leaves evenly by what they leave undecided."""
         tree = self._tree
         size = int(tree.counts[HEAP])
-        nodes = tree.heap[:size][np.lexsort((tree.heap[:size], -tree.key[:size]))]
+        queued = tree.heap[:size][np.lexsort((tree.heap[:size], -tree.key[:size]))]
+        nodes = np.concatenate([queued, self._ties.of(tree)])
         leaves = [nodes[part::parts] for part in range(parts)]
         self._lent = (tree, leaves)
         return [lent_out(tree, part) for part in leaves]
@@ -314,6 +326,7 @@ class Refinement:
             raise ValueError("nothing is lent out")
         tree, leaves = self._lent
         self._tree = grafted(tree, leaves, states)
+        self._ties.forget()
 
     def _make_room(self, nodes: int) -> None:
         """Grow the arrays; at the memory limit drop the lightest open nodes, which stay undecided for good."""

@@ -65,6 +65,9 @@ class Task:
     with both signs on the path's vertices is treated unfairly. ``exact``: every number here is the model's own,
     not the nearest float64.
 
+    ``remainders`` is what the float64 numbers leave out where they are not ``exact``, of each array in :attr:`rounded`
+    (:mod:`~.remainders`); nothing where that is not known, and then ties stay undecided.
+
     ``float32_error`` [rows] bounds how far the deployed float32 file's rows are from the exact ones; None
     where no file is deployed.
     """
@@ -96,6 +99,12 @@ class Task:
     vacuous: int
     undetermined: int
     float32_error: Floats | None
+    remainders: tuple[NDArray[np.int32], ...] = ()
+
+    @property
+    def rounded(self) -> tuple[Floats, ...]:
+        """The arrays that individuals are evaluated by."""
+        return (*self.weights, *self.biases, *self.slopes, self.groups)
 
     @property
     def total(self) -> int:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.remainders import unfit
 from fairdsl.backends.intervals.task import AttributeKind, Curve, Task
 
 __all__ = ["check_task"]
@@ -25,6 +26,10 @@ def check_task(task: Task) -> None:
     _check_attributes(task)
     _check_paths(task)
     _check_roots(task)
+    _demand(type(task.remainders) is tuple, "remainders")
+    if task.remainders:
+        _demand(len(task.remainders) == len(task.rounded), "remainders")
+        _demand(not any(map(unfit, task.rounded, task.remainders)), "remainders")
 
 
 def _check_layers(task: Task) -> None:

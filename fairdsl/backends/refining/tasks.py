@@ -28,6 +28,8 @@ def pack_task(task: Any, head: Any) -> bytes:
         match getattr(task, each.name):
             case np.ndarray() as array:
                 arrays[each.name] = array
+            case () if each.default == ():
+                pass
             case tuple() as several:
                 lists[each.name] = len(several)
                 arrays |= {f"{each.name}/{number}": array for number, array in enumerate(several)}

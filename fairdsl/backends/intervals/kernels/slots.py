@@ -21,6 +21,7 @@ __all__ = [
     "NODES",
     "REGIONS",
     "SLOTS",
+    "TIED",
     "UNSEEN",
     "Tree",
     "copy_slot",
@@ -68,8 +69,9 @@ by_reference(Tree)
 
 NODES, SLOTS, FREE, HEAP, EVALUATED, REGIONS, CHOOSE_AT = range(7)
 COUNTS = 7
-#: Split code of a root that has not been looked at.
-UNSEEN = -2
+#: Split codes of a root that has not been looked at, and of a small box that was evaluated, but for what rounding left
+#: open: exact arithmetic decides it (ties.py).
+UNSEEN, TIED = -2, -3
 
 
 @part

@@ -17,6 +17,7 @@ from fairdsl.backends.intervals.kernels.slots import (
     NODES,
     REGIONS,
     SLOTS,
+    TIED,
     UNSEEN,
     Tree,
     copy_slot,
@@ -34,6 +35,8 @@ __all__ = ["LEAST", "expand", "totals"]
 
 #: Less than any unit's part of all of them, see roles.py.
 LEAST = 1e-300
+#: Less than any unit's part of a small box, and more than rounding is.
+_ROUNDED = 1e-9
 
 
 @part
@@ -89,6 +92,7 @@ def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, 
     if work.result[VIOLATING] > 0.0 or work.result[VIOLATING32] > 0.0:
         if not net.relaxed and units_of(net, tree, slot, small) <= small:
             _count(net, work, tree, slot, comparison)
+            code = TIED if work.result[VIOLATING] - work.result[FALSIFIED] > _ROUNDED else NOTHING
         else:
             code = choose_split(net, work, comparison)
             copy_into(tree.phase[slot], work.units.phase[: tree.phase.shape[1]])
@@ -124,7 +128,7 @@ def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
     tree.violating32[node] = _part(mass, work.result[VIOLATING32])
     tree.slot[node] = slot
     undecided = tree.violating[node] - tree.falsified[node]
-    if tree.split[slot] != NOTHING and undecided > 0.0:
+    if tree.split[slot] >= 0 and undecided > 0.0:
         _push(tree, node, min(undecided, most))
     elif tree.violating[node] <= 0.0:
         tree.slot[node] = -1
