@@ -52,7 +52,7 @@ def read_at(problem: Problem, marks: Sequence[float]) -> Iterator[tuple[float, C
     lowered = lower(problem, pair)
     run: Descent | Refinement = Descent(lowered)
     if is_large(problem.model) and (forest := forest_of(lowered)) is not None:
-        run = Refinement.start(lowered, forest, memory=2**31)
+        run = Refinement.start(forest, memory=2**31)
     for mark in marks:
         while not run.finished and not run.full and time.process_time() - start < mark:
             run.step()

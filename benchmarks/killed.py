@@ -182,7 +182,7 @@ class Jobs(Kind):
         return (*self.words, "--resume") if (folder / "fair.result").exists() else self.words
 
     def known(self, folder: Path, before: Any) -> int:
-        from fairdsl.backends.intervals.result import read_result
+        from fairdsl.backends.refining.result import read_result
         from fairdsl.diagnostics import DiagnosticError
 
         path = folder / "fair.result"

@@ -42,6 +42,9 @@ FORMATS: dict[str, Format] = {
     "interval-job": Format(
         "job", "fairdsl.backends.intervals:IntervalJob", "intervals", r'\s*"schema": "fairdsl\.interval-job/'
     ),
+    "forest-job": Format(
+        "job", "fairdsl.backends.leaf_boxes:ForestJob", "leaf_boxes", r'\s*"schema": "fairdsl\.forest-job/'
+    ),
     "subset-sum": Format("json", "fairdsl.backends.subset_sum.encoding:SubsetSumInstance", "rates"),
     "sdimacs": Format("sdimacs", "fairdsl.backends.ssat.files:Sdimacs", "ssat"),
     "mcc": Format("cnf", "fairdsl.backends.ssat.files:Mcc", "ssat", r"c t p?wmc\b"),
@@ -69,7 +72,7 @@ def format_of(path: Path) -> str | None:
         with opened(path) as file:
             beginning = file.read(_BEGINNING).decode("utf-8", errors="replace")
         marked = [name for name in named or known if _has_line(beginning, known[name].line)]
-        named = marked or [name for name in named if known[name].line is None]
+        named = marked or [name for name in named if known[name].line is None] or named
     return next(iter(named), None)
 
 

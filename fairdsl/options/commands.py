@@ -112,7 +112,7 @@ class Compile(Section):
 
     partition: int | None = option(
         None,
-        "Files for every part of the domain: attributes of more than N values are cut into chunks of N.",
+        "Files for every part of the domain: attributes in chunks of N values.",
         Whole(1),
         unset="",
         flag="--partition",

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import fairdsl
-from fairdsl.backends.intervals.result import read_result
+from fairdsl.backends.refining.result import read_result
 from fairdsl.cli.app import cli
 from tests.intervals.bisection import SlowBisection
 from tests.intervals.test_solve import LARGE, job_file, process, solve, use, wait_for_more

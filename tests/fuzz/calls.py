@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 import fairdsl
-from fairdsl.backends.intervals.container import pack
 from fairdsl.backends.intervals.job import read_job
-from fairdsl.backends.intervals.result import read_result
+from fairdsl.backends.leaf_boxes.job import read_job as job_of_forest
+from fairdsl.backends.refining.container import pack
+from fairdsl.backends.refining.result import read_result
 from fairdsl.backends.smt.recover import number, parse_answer
 from fairdsl.backends.smt.vnnlib import answers
 from fairdsl.backends.smt.vnnlib.formula import formula_of
@@ -208,6 +209,10 @@ def instance(content: bytes, folder: Path) -> None:
 
 def job(content: bytes, folder: Path) -> None:
     _said_of(read_job, _written(_sealed(content), folder, "a.job"))
+
+
+def forest_job(content: bytes, folder: Path) -> None:
+    _said_of(job_of_forest, _written(_sealed(content), folder, "a.job"))
 
 
 def result(content: bytes, folder: Path) -> None:

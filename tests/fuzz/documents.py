@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairdsl.backends.refining.container import Kind
 
 _GOLDEN = Path(__file__).parents[1] / "golden" / "errors"
 
@@ -208,6 +212,18 @@ def jobs() -> list[bytes]:
     return [_archive("job"), _unsealed("job")]
 
 
+def forest_jobs() -> list[bytes]:
+    from tempfile import TemporaryDirectory
+
+    from fairdsl.backends.leaf_boxes.job import FOREST_JOB
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "p.job"
+        (content,) = _compiled("forest-job")
+        path.write_bytes(content)
+        return [content, _as_text(FOREST_JOB, path)]
+
+
 def results() -> list[bytes]:
     return [_archive("result"), _unsealed("result")]
 
@@ -244,6 +260,7 @@ model m : A -> { no, yes }
 """
 _ASKS = {
     "subset-sum": "property g {\n  across sex\n  under law\n  require impact_ratio >= 80%\n}\n",
+    "forest-job": "property p {\n  compare a, b : A\n  differ in sex\n  measure fair_share\n}\n",
     "": "property p {\n  compare a, b : A\n  differ in sex\n  require same decision\n}\n",
 }
 
@@ -256,7 +273,8 @@ def _compiled(form: str, name: str = "") -> list[bytes]:
 
     with TemporaryDirectory() as folder:
         spec = Path(folder) / "spec.fair"
-        spec.write_text(_PAIRS + _ASKS.get(form, _ASKS[""]), encoding="utf-8")
+        pairs = _PAIRS if form != "forest-job" else _PAIRS.replace("age +", "3 * (age >= 30) - 2 * (age >= 60) +")
+        spec.write_text(pairs + _ASKS.get(form, _ASKS[""]), encoding="utf-8")
         fairdsl.compile(spec, to=form, directory=Path(folder) / "out")
         files = sorted(file for file in (Path(folder) / "out").rglob("*") if file.is_file())
         return [file.read_bytes() for file in files if (file.name == name if name else file.name != "manifest.json")]
@@ -269,13 +287,19 @@ def _archive(kind: str) -> bytes:
 
 def _unsealed(kind: str) -> bytes:
     """The same as text, of which the reader makes a file whose digest fits."""
-    from fairdsl.backends.intervals.container import unpack
     from fairdsl.backends.intervals.job import JOB
-    from fairdsl.backends.intervals.result import RESULT
-    from fairdsl.codec import plain
+    from fairdsl.backends.refining.result import RESULT
 
     form = JOB if kind == "job" else RESULT
-    content = unpack(form, _GOLDEN / "E0627-too-much-claimed" / f"sex_never_decides.{kind}")
+    return _as_text(form, _GOLDEN / "E0627-too-much-claimed" / f"sex_never_decides.{kind}")
+
+
+def _as_text(form: Kind, path: Path) -> bytes:
+    """A file's header and arrays."""
+    from fairdsl.backends.refining.container import unpack
+    from fairdsl.codec import plain
+
+    content = unpack(form, path)
     arrays = {name: [array.dtype.str, array.tolist()] for name, array in content.arrays.items()}
     return json.dumps({"header": plain(content.head), "arrays": arrays}, indent=1).encode()
 

@@ -98,8 +98,14 @@ READERS: tuple[Reader, ...] = (
         read=calls.instance,
         modules=("backends/subset_sum/instance_read", "backends/subset_sum/encoding"),
     ),
-    Reader(name="job", begins=documents.jobs, read=calls.job, modules=("backends/intervals/container",)),
-    Reader(name="result", begins=documents.results, read=calls.result, modules=("backends/intervals/result",)),
+    Reader(name="job", begins=documents.jobs, read=calls.job, modules=("backends/refining/container",)),
+    Reader(
+        name="forest-job",
+        begins=documents.forest_jobs,
+        read=calls.forest_job,
+        modules=("backends/leaf_boxes/task", "backends/leaf_boxes/job"),
+    ),
+    Reader(name="result", begins=documents.results, read=calls.result, modules=("backends/refining/result",)),
     Reader(name="ledger", begins=documents.ledgers, read=calls.ledger, modules=("backends/smt/partition/ledger",)),
     Reader(
         name="manifest",

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import fairdsl
-from fairdsl.backends.intervals.container import pack
 from fairdsl.backends.intervals.job import read_job
-from fairdsl.backends.intervals.result import Result, read_result, result_name, write_result
+from fairdsl.backends.refining.container import pack
+from fairdsl.backends.refining.result import Result, read_result, result_name, write_result
 
 ERRORS = Path(__file__).parent / "errors"
 NAME = "sex_never_decides.job"

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.recheck import Checked, Recheck
 from fairdsl.backends.intervals.refine import Bounds, OpenBox, Refinement
 from fairdsl.backends.intervals.task import AttributeKind, Task
+from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.verdict import Sampled
 
 State = Mapping[str, NDArray[np.generic]]

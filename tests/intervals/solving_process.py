@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fairdsl.__main__ import main
-from fairdsl.backends.intervals import recover, solve
+from fairdsl.backends.intervals import jobs
 from tests.intervals.bisection import SlowBisection
 
 if __name__ == "__main__":
-    solve.Refinement = recover.Refinement = SlowBisection  # type: ignore[misc]
+    jobs.Refinement = SlowBisection  # type: ignore[misc]
     main()

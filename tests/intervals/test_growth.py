@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import fairdsl
-from fairdsl.backends.intervals.container import SEAM, digest, pack
-from fairdsl.backends.intervals.growth import assembled
 from fairdsl.backends.intervals.job import read_job
-from fairdsl.backends.intervals.recheck import ALL
 from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.result import Progress, Result, growing, read_result
 from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.refining.container import SEAM, digest, pack
+from fairdsl.backends.refining.recheck import ALL
+from fairdsl.backends.refining.records import assembled
+from fairdsl.backends.refining.result import Progress, Result, growing, read_result
 from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.reading import reading

@@ -15,11 +15,11 @@ import pytest
 
 import fairdsl
 from fairdsl.backends.answer_files import write_whole
-from fairdsl.backends.intervals.container import pack, unpack
 from fairdsl.backends.intervals.encoding import IntervalJob
 from fairdsl.backends.intervals.job import JOB, JobHead, SharedAttribute, pack_job, read_job
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.refining.container import pack, unpack
 from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import Relation

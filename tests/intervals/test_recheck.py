@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.claims import Grid
 from fairdsl.backends.intervals.leaves import restored
-from fairdsl.backends.intervals.recheck import ALL, Recheck, claims_of, sample, wrong_at_most
+from fairdsl.backends.intervals.recheck import claims_of
 from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.refining.recheck import ALL, Recheck, sample, wrong_at_most
 from tests.drawing import examples
 from tests.intervals.bisection import plane
 from tests.intervals.kernel_tasks import counted, random_task

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import fairdsl
-from fairdsl.backends.intervals.container import digest
 from fairdsl.backends.intervals.job import JobHead, SharedAttribute, pack_job, read_job
 from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.result import read_result, result_name, write_result
+from fairdsl.backends.refining.container import digest
+from fairdsl.backends.refining.result import read_result, result_name, write_result
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 from fairdsl.report.model import Report
@@ -40,8 +40,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, kind: type[Refinement]) -> None:
-    monkeypatch.setattr("fairdsl.backends.intervals.solve.Refinement", kind)
-    monkeypatch.setattr("fairdsl.backends.intervals.recover.Refinement", kind)
+    monkeypatch.setattr("fairdsl.backends.intervals.jobs.Refinement", kind)
 
 
 def job_file(folder: Path, task: Any, name: str = "p", quantity: Quantity = Quantity.FAIR_SHARE, **words: Any) -> Path:
@@ -100,7 +99,7 @@ def test_shards_come_to_what_the_whole_comes_to(tmp_path: Path, shards: int) -> 
 
 
 def test_a_missing_shard_is_undecided_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fairdsl.backends.intervals.recover._SEED_NODES", 20)
+    monkeypatch.setattr("fairdsl.backends.intervals.jobs._SEED_NODES", 20)
     path = job_file(tmp_path, SMALL)
     one, three = (solve(path, shard=shard, shards=3).found.standing for shard in (1, 3))
     report = fairdsl.recover(tmp_path)

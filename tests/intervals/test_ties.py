@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget, Facts, Refusal, Silent
-from fairdsl.backends.intervals.growth import assembled
 from fairdsl.backends.intervals.job import read_job
 from fairdsl.backends.intervals.kernels.slots import TIED
 from fairdsl.backends.intervals.leaves import restored
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.procedure import Intervals
-from fairdsl.backends.intervals.recheck import ALL
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.remainders import NOTHING_LEFT_OUT, exactly, left_out
 from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.refining.recheck import ALL
+from fairdsl.backends.refining.records import assembled
 from fairdsl.clock import Meter, metered
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.exact_array import ExactArray

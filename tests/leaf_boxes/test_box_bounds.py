@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes import forest, rest
 from fairdsl.backends.leaf_boxes.kernels.counting import COUNTED
+from fairdsl.backends.leaf_boxes.kernels.records import COUNTED as BY_PARTS
 from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
@@ -44,16 +45,16 @@ class Looked:
         """Of everybody in a box, [parts of each axis, assignments]."""
         sides = [range(a, b) for a, b in zip(low, high, strict=True)]
         units = np.array(list(product(*sides)), dtype=np.int64)
-        return rest._scores(self.descent._forest, units).reshape(*map(len, sides), -1)
+        return rest._scores(self.descent.task, units).reshape(*map(len, sides), -1)
 
     def sizes(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[Floats]:
         """The share of each part of each axis."""
-        sums = self.descent._forest.trees.sums
+        sums = self.descent.task.trees.sums
         parts = [np.diff(sums[axis, a : b + 1]) for axis, (a, b) in enumerate(zip(low, high, strict=True))]
         return [each / each.sum() for each in parts]
 
     def fair(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
-        below, above = self.descent._forest.trees.limits
+        below, above = self.descent.task.trees.limits
         return np.asarray((scores >= above).all(axis=-1) | (scores <= below).all(axis=-1), dtype=np.bool_)
 
 
@@ -92,9 +93,9 @@ def begun(question: Problem, *, merging: bool) -> Refinement:
     with pytest.MonkeyPatch.context() as patch:
         if not merging:
             patch.setattr(forest, "merged", lambda trees, ordered: list(trees))
-        found = forest.forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
+        found = forest.forest_of(lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
-    return Refinement.start(lowered, found, memory=2**20)
+    return Refinement.start(found, memory=2**20)
 
 
 def with_deep(question: Problem, trees: int, seed: int) -> Problem:
@@ -118,7 +119,7 @@ def at_threshold(asked: Asked, rank: float) -> Asked:
     """With the score of somebody in the box for a threshold: of the lowest one, of the highest, or between."""
     descent, model = begun(asked.question, merging=True), asked.question.model
     scores = np.sort(Looked(descent, asked.low, asked.high).scores(asked.low, asked.high), axis=None)
-    score = Fraction(int(scores[round(rank * (len(scores) - 1))]), round(1 / descent._forest.trees.margins[4]))
+    score = Fraction(int(scores[round(rank * (len(scores) - 1))]), round(1 / descent.task.trees.margins[4]))
     assert isinstance(model.rule, ByThreshold)
     rule = replace(model.rule, low=score, high=score)
     return replace(asked, question=replace(asked.question, model=replace(model, rule=rule)))
@@ -182,7 +183,7 @@ def test_what_is_said_of_a_box_is_true_of_everybody_in_it(asked: Asked) -> None:
         if settled.kind[entry] == FAIR:
             assert found.fair(scores).all()
         elif settled.kind[entry] == UNFAIR:
-            below, above = found.descent._forest.trees.limits
+            below, above = found.descent.task.trees.limits
             assert (scores[..., settled.first[entry]] >= above).all()
             assert (scores[..., settled.second[entry]] <= below).all()
     assert seen.max(initial=0) <= 1, "disjoint"
@@ -201,23 +202,24 @@ def test_small_boxes_are_counted_exactly() -> None:
     def agree(asked: Asked) -> None:
         found = asked.looked_at()
         settled, boxes = found.descent._settled, found.descent._boxes
-        below_fair, fair, below_unfair, unfair, count = settled.sums.tolist()
-        if not count:
+        last = int(settled.number[0]) - 1
+        if last < 0 or settled.kind[last] != BY_PARTS:
             return
-        low, high, last = boxes.low[0], boxes.high[0], int(settled.number[0]) - 1
-        sums = found.descent._forest.trees.sums
+        fair, unfair, last = int(settled.first[last]), int(settled.second[last]), last - 1
+        low, high = boxes.low[0], boxes.high[0]
+        sums = found.descent.task.trees.sums
         size = np.ones(1, dtype=np.int64)
         for axis, (a, b) in enumerate(zip(low, high, strict=True)):
             size = np.multiply.outer(size, np.diff(sums[axis, a : b + 1]).astype(np.int64))
         alike, size = found.fair(found.scores(low, high)), size[0]
-        assert (fair << 32) + below_fair == size[alike].sum()
+        assert fair == size[alike].sum()
         shown = 0
         if not alike.all():
             assert settled.kind[last] == UNFAIR
             sides = [slice(a, b) for a, b in zip(settled.low[last] - low, settled.high[last] - low, strict=True)]
             assert not alike[tuple(sides)].any()
             shown = int(size[tuple(sides)].sum())
-        assert (unfair << 32) + below_unfair + shown == size[~alike].sum()
+        assert unfair + shown == size[~alike].sum()
         counted["fair"] += bool(alike.any())
         counted["unfair"] += not alike.all()
 
@@ -232,7 +234,7 @@ def test_effects_of_axes_and_of_pairs_explain_what_they_do(asked: Asked) -> None
     """Mean, variance of effects, and what is left, against the decomposition of the score over the whole box."""
     found = asked.looked_at()
     descent = found.descent
-    box, trees = descent._boxes, descent._forest.trees
+    box, trees = descent._boxes, descent.task.trees
     assume(box.child[0] == -1 and descent._effects.steps[0])
     low, high = box.low[0], box.high[0]
     scores, sizes = found.scores(low, high).astype(float), found.sizes(low, high)

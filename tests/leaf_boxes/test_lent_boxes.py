@@ -38,8 +38,8 @@ Begin = Callable[[Problem], Refinement | Pairings | None]
 def many_trees(drawn: Problem) -> Refinement | None:
     pair = drawn.question
     assert isinstance(pair, Pair)
-    forest = forest_of(lowered := lower(drawn, pair))
-    return None if forest is None else Refinement.start(lowered, forest, memory=2**20)
+    forest = forest_of(lower(drawn, pair))
+    return None if forest is None else Refinement.start(forest, memory=2**20)
 
 
 def enclosed(descent: Refinement | Pairings, known: Truth) -> None:

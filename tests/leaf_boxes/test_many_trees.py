@@ -82,9 +82,9 @@ def test_agrees_with_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(graft, "_LEAVES", counting)
         known, pair = truth(drawn), drawn.question
         assert isinstance(pair, Pair)
-        if not known.individuals or (forest := forest_of(lowered := lower(drawn, pair))) is None:
+        if not known.individuals or (forest := forest_of(lower(drawn, pair))) is None:
             return
-        descent = Refinement.start(lowered, forest, memory=2**20)
+        descent = Refinement.start(forest, memory=2**20)
         while not descent.finished:
             enclosed(descent, known)
             descent.step()
@@ -170,9 +170,9 @@ def test_the_bound_by_moments_is_met_where_nothing_less_is_true(people: int, val
 
 def begun(question: Problem) -> Refinement:
     """What is bounded of everybody, before anything is cut."""
-    found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
+    found = forest_of(lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
-    descent = Refinement.start(lowered, found, memory=2**20)
+    descent = Refinement.start(found, memory=2**20)
     descent._boxes.pace[COUNTED] = 0
     descent._refine(0, 1)
     descent._enter(int(descent._settled.number[0]))
@@ -187,7 +187,7 @@ def test_moments_are_those_of_everybody() -> None:
     lowered = lower(question, pair)
     found = forest_of(lowered)
     assert found is not None
-    descent = Refinement.start(lowered, found, memory=2**20)
+    descent = Refinement.start(found, memory=2**20)
     descent._boxes.pace[COUNTED] = 0
     descent._refine(0, 1)
     weights, known = model.layers[0].weight.exact[0], truth(question)
@@ -212,9 +212,9 @@ def test_without_room_for_boxes_the_rest_is_open() -> None:
     question = many(60, 6, seed=3, values=10)
     pair = question.question
     assert isinstance(pair, Pair)
-    found = forest_of(lowered := lower(question, pair))
+    found = forest_of(lower(question, pair))
     assert found is not None
-    descent = Refinement.start(lowered, found, memory=0)
+    descent = Refinement.start(found, memory=0)
     while not descent.finished and not descent.full:
         descent.step()
     assert descent.full
@@ -268,7 +268,7 @@ def test_sizes_of_more_than_64_bits_are_exact(data: st.DataObject) -> None:
     wide = data.draw(st.sampled_from([10**3, 10**9, 10**13]))
     people = domain(s=category(0, 1), **{f"x{i}": integer(0, wide) for i in range(columns)})
     question = problem(people, forest(people, 12, data.draw(st.integers(0, 99))), 0, quantity=Quantity.FAIR_SHARE)
-    sizes = Sizes(lower(question, question.question))  # type: ignore[arg-type]
+    sizes = Sizes.over(lower(question, question.question))  # type: ignore[arg-type]
     whole = [len(parts) for parts in sizes.parts]
     ends = st.tuples(*(st.tuples(st.integers(0, n - 1), st.integers(1, n)).map(sorted) for n in whole))
     boxes = np.array(data.draw(st.lists(ends, min_size=1, max_size=20)), dtype=np.int64).reshape(-1, len(whole), 2)
@@ -294,7 +294,7 @@ def test_units_drawn_from_what_is_left_are_decided_as_by_definition(data: st.Dat
     if not known.individuals:
         return
     descent = begun(question)
-    boxes, forest = descent._boxes, descent._forest
+    boxes, forest = descent._boxes, descent.task
     waiting = boxes.heap[: int(boxes.counts[0])]
     if not len(waiting):
         return

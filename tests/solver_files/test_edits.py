@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 import fairdsl
-from fairdsl.backends.intervals.container import pack, unpack
 from fairdsl.backends.intervals.job import JOB
-from fairdsl.backends.intervals.result import RESULT
+from fairdsl.backends.refining.container import pack, unpack
+from fairdsl.backends.refining.result import RESULT
 from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import Report

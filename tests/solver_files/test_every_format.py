@@ -27,7 +27,7 @@ domain Person {{
 }}
 protected sex, work
 model lend : Person -> {{ no, yes }}
-  score = {age} * age + {work} * work + {sex} * (sex = man) - {limit}
+  score = {score} + {sex} * (sex = man) - {limit}
   yes when score >= 0
   favourable yes
 distribution people over Person
@@ -65,15 +65,19 @@ property impact {{
 """
 
 
-def drawn(seed: int, folder: Path) -> Path:
-    """A small problem; every seed has something that is violated and something that holds, sooner or later."""
+def drawn(form: str, seed: int, folder: Path) -> Path:
+    """A small problem; every seed has something that is violated and something that holds, sooner or later.
+
+    Its score is a sum of tests where files are about trees.
+    """
     draw = random.Random(seed)
     path = folder / "lend.fair"
     oldest = draw.randint(4, 9)
+    age, work = draw.choice([1, 2]), draw.randint(-3, 3)
+    tests = " + ".join(f"{age} * (age >= {value})" for value in range(1, oldest + 1))
     text = SPEC.format(
         oldest=oldest,
-        age=draw.choice([1, 2]),
-        work=draw.randint(-3, 3),
+        score=f"{tests} + {work} * (age < 3)" if form == "forest-job" else f"{age} * age + {work} * work",
         sex=draw.choice([0, 0, 1, 2]),
         limit=draw.randint(2, 8),
         chance=f"0.{draw.randint(1, 9)}",
@@ -111,7 +115,7 @@ def left_open(form: str, known: DemandReport, found: DemandReport) -> bool:
 
 def agreed(form: str, seed: int, folder: Path) -> set[Judgement]:
     """What the demands came to, once they are held against `check`."""
-    path, out = drawn(seed, folder), folder / "out"
+    path, out = drawn(form, seed, folder), folder / "out"
     assert fairdsl.compile(path, to=form, directory=out).questions
     reports = solved(out)
     known = demands([fairdsl.check(path)])
@@ -169,7 +173,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     found = {}
     for form in FORMATS:
         folder = tmp_path_factory.mktemp(form)
-        written = fairdsl.compile(drawn(0, folder), to=form, directory=folder / "out").files
+        written = fairdsl.compile(drawn(form, 0, folder), to=form, directory=folder / "out").files
         found[form] = next(file for file in written if format_of(file) == form)
     return found
 
@@ -187,6 +191,7 @@ def test_options_that_say_nothing_about_a_format_are_mistakes(form: str, damaged
         "shard": {"shard": 1, "shards": 2},
         "checkpoint": {"checkpoint": 1.0},
         "intervals.scheduler": {"options": {"intervals": {"scheduler": "tcp://host:1"}}},
+        "leaf_boxes.scheduler": {"options": {"leaf_boxes": {"scheduler": "tcp://host:1"}}},
         "ssat.solver": {"options": {"ssat": {"solver": "pysdd"}}},
         "jobs": {"jobs": 1},
         "memory": {"memory": 1 << 30},

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from types import MappingProxyType
-from typing import Any, ClassVar
-
-from fairdsl.backends.contract import Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Believing, Encoding, Lowered, Solving
+from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.encoding import Lowered
 from fairdsl.backends.intervals.axes import Axis
-from fairdsl.backends.intervals.collect import collected
 from fairdsl.backends.intervals.job import JobHead, SharedAttribute, pack_job
+from fairdsl.backends.intervals.jobs import IntervalJobs
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.roles import roles_of
-from fairdsl.backends.intervals.solve import solve_job
-from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
+from fairdsl.backends.refining.encoding import JobEncoding
+from fairdsl.backends.solved import Asked
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
 from fairdsl.replay import compares_somebody
-from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
 __all__ = ["IntervalJob"]
 
 
-class IntervalJob(Encoding):
+class IntervalJob(JobEncoding):
     """Jobs for ``fairdsl solve``; their results become a verdict by ``fairdsl recover``."""
 
-    name = "interval-job"
-    options = frozenset({"checkpoint", "intervals.scheduler", "jobs", "memory", "output", "resume", "shard"})
-    meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "solved by": "fairdsl solve FILE, or in shards: fairdsl solve FILE --shard 1/2 and --shard 2/2",
-            "recovered by": "fairdsl recover FOLDER, with the file and its results in it",
-        }
-    )
+    name, jobs = "interval-job", IntervalJobs()
+    options = JobEncoding.options | {"intervals.scheduler"}
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Whatever can be lowered to a task."""
@@ -55,30 +43,7 @@ class IntervalJob(Encoding):
             unsure=lowered.unsure_beside(compares_somebody(problem)),
             attributes=tuple(_shared(axis, problem.domain) for axis in lowered.axes),
         )
-        content = pack_job(lowered.task, head)
-        name = f"{problem.name}.{self.extension}"
-        return Lowered(files={name: content}, settled_by=((name,),), described={name: {"role": "job"}})
-
-    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
-        """Refined as far as the budget goes, into ``NAME.result``."""
-        return solve_job(path, self.name, how, observer)
-
-    def results(self, paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ...]:
-        """Results joined, by job."""
-        return collected(paths, how)
-
-    def evidence(self, problem: Problem) -> Evidence:
-        """What a verdict rests on where no result was joined."""
-        return Evidence(backend=self.name, method="no result was joined")
-
-    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
-        """Results are files, never words."""
-        return Answer(status="malformed", detail="`fairdsl recover` joins results")
-
-    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
-        """Results are files with shares, not answers in words: ``fairdsl recover`` joins them."""
-        detail = "`fairdsl recover` joins results"
-        return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=self.evidence(problem))
+        return self.one_file(problem, pack_job(lowered.task, head))
 
 
 def _shared(axis: Axis, domain: Domain) -> SharedAttribute:

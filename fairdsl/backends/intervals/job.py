@@ -7,23 +7,20 @@ verdict again. Docs: docs/jobs.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.container import Arrays, Kind, pack, unpack
 from fairdsl.backends.intervals.task import Task
 from fairdsl.backends.intervals.task_check import check_task
+from fairdsl.backends.refining.container import Kind
+from fairdsl.backends.refining.jobs import Job
+from fairdsl.backends.refining.tasks import pack_task, read_task
 from fairdsl.backends.solved import Asked
-from fairdsl.codec import Document, Exact, plain
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.codec import Document, Exact
 from fairdsl.ir.question import Quantity
 
-__all__ = ["JOB", "Job", "JobHead", "SharedAttribute", "pack_job", "read_job"]
+__all__ = ["JOB", "JobHead", "SharedAttribute", "pack_job", "read_job"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,48 +73,17 @@ class JobHead(Document):
 JOB = Kind(words="interval job", head=JobHead)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A task, and what its answer will mean. ``sha256`` names it."""
-
-    task: Task
-    head: JobHead
-    sha256: str
-
-
 def pack_job(task: Task, head: JobHead) -> bytes:
     """The job's file, the header completed by the task; the same job gives the same bytes."""
-    numbers: dict[str, bool | int] = {}
-    lists: dict[str, int] = {}
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for each in fields(Task):
-        match getattr(task, each.name):
-            case np.ndarray() as array:
-                arrays[each.name] = array
-            case () if each.default == ():
-                pass
-            case tuple() as several:
-                lists[each.name] = len(several)
-                arrays |= {f"{each.name}/{number}": array for number, array in enumerate(several)}
-            case bool() | int() as number:
-                numbers[each.name] = number
-    return pack(plain(replace(head, numbers=numbers, lists=lists)), arrays)
+    return pack_task(task, head)
 
 
 def read_job(path: Path) -> Job:
     """A job from its file. DiagnosticError for a file that is none, is newer, or is damaged."""
-    content = unpack(JOB, path)
-    try:
-        return Job(task=_task(content.head, content.arrays), head=content.head, sha256=content.sha256)
-    except (KeyError, TypeError, ValueError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "a part of it is missing"
-        raise DiagnosticError(errors.damaged(str(path), reason)) from error
 
+    def task(parts: Mapping[str, Any]) -> Task:
+        found = Task(**{"float32_error": None, **parts})
+        check_task(found)
+        return found
 
-def _task(head: JobHead, arrays: Arrays) -> Task:
-    """The task again; KeyError where a part is missing, ValueError where its parts do not fit together."""
-    several = {name: tuple(arrays[f"{name}/{number}"] for number in range(count)) for name, count in head.lists.items()}
-    alone = {name: array for name, array in arrays.items() if "/" not in name}
-    task = Task(**{"float32_error": None} | alone | several | dict(head.numbers))  # type: ignore[arg-type]
-    check_task(task)
-    return task
+    return read_task(path, JOB, task)

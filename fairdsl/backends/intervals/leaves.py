@@ -34,21 +34,18 @@ from fairdsl.backends.intervals.kernels.slots import (
 )
 from fairdsl.backends.intervals.kernels.split import NOTHING
 from fairdsl.backends.intervals.task import AttributeKind, Task
+from fairdsl.backends.refining.records import KINDS, by_levels, flags, narrow, whole
 
 __all__ = [
     "KINDS",
     "Boxes",
     "advised",
     "boxes_of",
-    "by_levels",
-    "flags",
     "halves_of",
-    "narrow",
     "restored",
     "stored",
     "stored_below",
     "totals",
-    "whole",
 ]
 
 State = Mapping[str, NDArray[Any]]
@@ -56,8 +53,6 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-#: The kinds of claims, each an array of the tree; the last one only where a file is deployed.
-KINDS = ("violating", "falsified", "violating32")
 #: What each child of a node has of it, before it is cut.
 _BOX = ("low", "high", "path_low", "path_high", "comparison", "mass")
 
@@ -97,16 +92,6 @@ def halves_of(tree: Tree) -> Integers:
     return first
 
 
-def by_levels(first: Integers, roots: Integers) -> Integers:
-    """These nodes and all below them, level by level."""
-    levels = [roots]
-    while len(levels[-1]):
-        halved = first[levels[-1]]
-        halved = halved[halved >= 0]
-        levels.append(np.stack([halved, halved + 1], axis=1).ravel())
-    return np.concatenate(levels)
-
-
 def stored_below(task: Task, tree: Tree, first: Integers, at: Integers) -> dict[str, NDArray[Any]]:
     """What a file keeps of these nodes and what is below them; ``first`` is that of :func:`halves_of`."""
     order, roots = by_levels(first, at), len(at)
@@ -136,12 +121,6 @@ def advised(tree: Tree, nodes: Integers) -> tuple[Integers, Integers]:
     following, regions = np.full(len(slot), NOTHING, dtype=np.int64), np.zeros(len(slot), dtype=np.int64)
     following[slot >= 0], regions[slot >= 0] = tree.split[slot[slot >= 0]], tree.cut[slot[slot >= 0]]
     return following, regions
-
-
-def narrow(values: NDArray[Any]) -> NDArray[Any]:
-    """The same whole numbers in as few bytes as hold them all."""
-    ends = values.min(initial=0), values.max(initial=0)
-    return values.astype(np.result_type(*map(np.min_scalar_type, map(int, ends))))
 
 
 def _starts(inner: Flags, roots: int) -> list[int]:
@@ -174,22 +153,6 @@ def restored(task: Task, roots: State, kept: State) -> tuple[dict[str, NDArray[A
         return _state(task, roots, kept, boxes), boxes
     except (KeyError, IndexError, OverflowError) as error:
         raise ValueError("an array is missing, or of another length") from error
-
-
-def whole(kept: State, name: str) -> Integers:
-    """An array of a file that is to be whole numbers; ValueError where it is not."""
-    array = kept[name]
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError(f"`{name}` is not a list of whole numbers")
-    return array.astype(np.int64)
-
-
-def flags(kept: State, name: str) -> Flags:
-    """An array of a file that is to be truth values; ValueError where it is not."""
-    array = kept[name]
-    if array.ndim != 1 or array.dtype != np.bool_:
-        raise ValueError(f"`{name}` is not a list of truth values")
-    return array.astype(np.bool_)
 
 
 def boxes_of(task: Task, roots: State, inner: Flags, axis: Integers) -> Boxes:

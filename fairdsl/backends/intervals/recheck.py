@@ -3,22 +3,12 @@
 A claim is that at most so much of a box is treated unfairly, or at least so much. It is confirmed by any analysis that
 comes to no less: one of the box as a whole, with nothing known of its units, and where that is not enough a refinement
 of the box. A claim that is not confirmed refuses the file.
-
-The theorem behind a sample. Let p be the share of the credit (what a claim decides, added over all claims) that lies in
-claims that are wrong. Each draw with probability proportional to the credit, with replacement, hits a wrong one with
-probability p, so n draws hit none with probability (1 - p)^n. If that is at least d then p <= 1 - d^(1/n): the exact
-one-sided Clopper-Pearson bound for no failure in n trials (Biometrika 26, 1934). A wrong claim is wrong by its whole
-credit at most, so what is claimed is lowered by that share of all credit. Kinds of claims are drawn apart, each with
-its part of d (Bonferroni).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
-from math import ceil
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,16 +16,14 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, COUNTS, HEAP, NODES, REGIONS, SLOTS, UNSEEN
 from fairdsl.backends.intervals.leaves import Boxes, totals
-from fairdsl.verdict import Sampled
+from fairdsl.backends.refining.recheck import Checked, Claimed, Recheck, said_of, sample
 
-__all__ = ["ALL", "Checked", "Recheck", "check", "wrong_at_most"]
+__all__ = ["check"]
 
 State = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: The probability with which a sample misses that more is wrong than is said.
-_DOUBT = Fraction(1, 100)
 #: Analyses of each box that one analysis does not confirm, round by round.
 ROUNDS = (64, 512, 4096)
 #: Relative difference that is the rounding of a recomputation; totals are moved outward by more.
@@ -43,43 +31,6 @@ ROUNDING = 1e-12
 #: Regions that a box is cut into where one analysis does not confirm its claim.
 _REGIONS = 32
 _NEVER = 2**60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recheck:
-    """How far claims are recomputed: ``draws`` of each kind (None: all); all where there are at most ``all_up_to``.
-
-    The seed is chosen when the file is there: whoever knows it before can make a file whose sample is right.
-    """
-
-    draws: int | None = 1000
-    all_up_to: int = 2000
-    seed: int = 0
-    #: How many files are believed together: each has its part of the doubt.
-    files: int = 1
-
-
-#: Everything is recomputed.
-ALL = Recheck(draws=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """Claims of one kind: by which nodes, and what each decides of all units."""
-
-    kind: str
-    nodes: Integers
-    credit: Floats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """What a check came to: by which shares of all decided units claims may be wrong, and what is said of it."""
-
-    violating: Fraction = Fraction(0)
-    falsified: Fraction = Fraction(0)
-    violating32: Fraction = Fraction(0)
-    sampled: Sampled
 
 
 def _counting(own: NDArray[np.bool_], boxes: Boxes) -> Integers:
@@ -101,25 +52,6 @@ def claims_of(state: State, boxes: Boxes, *, deployed: bool) -> Iterator[Claimed
         credit = boxes.mass[nodes] - values[nodes] if upper else values[nodes]
         some = credit > 0
         yield Claimed(kind, nodes[some], credit[some])
-
-
-def wrong_at_most(draws: int, kinds: int) -> Fraction:
-    """Of the credit, with 99 % confidence, where none of so many draws of each kind is wrong; rounded up."""
-    share = 1.0 - float(_DOUBT / kinds) ** (1.0 / draws)
-    return Fraction(ceil(share * 10**9), 10**9)
-
-
-def sample(claims: list[Claimed], how: Recheck) -> tuple[dict[str, Integers], Fraction]:
-    """The nodes to recompute, by kind of claim, and which share of the credit may be wrong where all are confirmed."""
-    claims = [each for each in claims if len(each.nodes)]
-    if how.draws is None or sum(len(each.nodes) for each in claims) <= how.all_up_to:
-        return {each.kind: each.nodes for each in claims}, Fraction(0)
-    rng = np.random.default_rng(how.seed)
-    drawn = {
-        each.kind: np.unique(rng.choice(each.nodes, size=how.draws, p=each.credit / each.credit.sum()))
-        for each in claims
-    }
-    return drawn, wrong_at_most(how.draws, len(claims) * how.files)
 
 
 def roots_of(boxes: Boxes, nodes: Integers, phase: NDArray[np.int8]) -> dict[str, NDArray[Any]]:
@@ -184,14 +116,8 @@ def check(
     claims = list(claims_of(state, boxes, deployed=deployed))
     drawn, wrong = sample(claims, how)
     _confirm(state, boxes, phase, drawn, refining)
-    credit = {each.kind: Fraction(float(each.credit.sum())) for each in claims}
-    count, every = sum(map(len, drawn.values())), sum(len(each.nodes) for each in claims)
-    return Checked(
-        violating=wrong * credit["violating"],
-        falsified=wrong * credit["falsified"],
-        violating32=wrong * credit.get("violating32", Fraction(0)),
-        sampled=Sampled(recomputed=count, of=every, wrong=wrong, seed=how.seed if wrong else None),
-    )
+    lost, sampled = said_of(claims, drawn, wrong, how)
+    return Checked(**lost, sampled=sampled)
 
 
 def _confirm(

@@ -31,10 +31,12 @@ from fairdsl.backends.intervals.kernels.layout import ON, Net, Work
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, FREE, HEAP, NODES, SLOTS, UNSEEN, Tree
 from fairdsl.backends.intervals.kernels.tree import expand, totals
-from fairdsl.backends.intervals.leaves import KINDS, restored, stored
-from fairdsl.backends.intervals.recheck import Checked, Recheck, check
+from fairdsl.backends.intervals.leaves import restored, stored
+from fairdsl.backends.intervals.recheck import check
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.backends.intervals.ties import Ties
+from fairdsl.backends.refining.recheck import Checked, Recheck
+from fairdsl.backends.refining.records import KINDS
 from fairdsl.clock import UNITS, meter_in_force
 
 __all__ = ["Bounds", "OpenBox", "Refinement"]

@@ -9,12 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fairdsl.backends.leaf_boxes.encoding import ForestJob
     from fairdsl.backends.leaf_boxes.procedure import LeafBoxes
 
-__all__ = ["LeafBoxes"]
+__all__ = ["ForestJob", "LeafBoxes"]
+
+_MODULES = {"ForestJob": "encoding", "LeafBoxes": "procedure"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.procedure"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

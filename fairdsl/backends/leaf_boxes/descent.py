@@ -110,27 +110,47 @@ class Counts:
 class Sizes:
     """The axes of boxes, and their exact sizes as whole numbers over one denominator."""
 
-    def __init__(self, lowered: Lowered) -> None:
+    def __init__(
+        self,
+        axes: Sequence[int],
+        parts: Sequence[Sequence[int]],
+        ordered: BoolArray,
+        factor: int,
+        axis: Integers,
+        passing: Integers,
+    ) -> None:
+        #: The shared attributes that fall into several parts.
+        self.axes = tuple(axes)
+        #: Of each node of the graph its axis and the parts that pass: how many, or a set of bits.
+        self.axis, self.passing, self.ordered = axis, passing, ordered
+        self.total = factor * prod(map(sum, parts))
+        # A single point of reals has no length: then the other axes may be as long as they like.
+        self.kind: Any = np.int64 if 0 < self.total < _FITS else object
+        #: The size of the parts along which nothing is tested.
+        self.factor = factor
+        #: Sizes of parts, and running sums of them along each axis.
+        self.parts = [np.array(each, dtype=self.kind) for each in parts]
+        self.sums = [np.array([0, *np.cumsum(sizes).tolist()], dtype=self.kind) for sizes in self.parts]
+
+    @classmethod
+    def over(cls, lowered: Lowered) -> Sizes:
+        """Those of a lowered question."""
         cuts, graph = lowered.cuts, lowered.graph
         shared = [i for i in range(len(cuts)) if i not in lowered.pair.differ]
-        #: The shared attributes that fall into several parts.
-        self.axes = tuple(i for i in shared if len(cuts[i].parts) > 1)
-        axis_of = {attribute: axis for axis, attribute in enumerate(self.axes)}
-        #: Of each node of the graph its axis and the parts that pass: how many, or a set of bits.
-        self.axis = np.array([axis_of.get(attribute, TERMINAL) for attribute in graph.attributes], dtype=np.int64)
-        tests = zip(self.axis.tolist(), graph.passing, strict=True)
-        self.passing = np.array([0 if axis < 0 else _as_number(passing) for axis, passing in tests], dtype=np.int64)
-        self.ordered = np.array([cuts[i].ordered for i in self.axes], dtype=np.bool_)
+        axes = [i for i in shared if len(cuts[i].parts) > 1]
+        axis_of = {attribute: axis for axis, attribute in enumerate(axes)}
+        axis = [axis_of.get(attribute, TERMINAL) for attribute in graph.attributes]
+        passing = [0 if at < 0 else _as_number(those) for at, those in zip(axis, graph.passing, strict=True)]
         under = {i: lcm(*(part.weight.denominator for part in cuts[i].parts)) for i in shared}
         whole = {i: [int(part.weight * under[i]) for part in cuts[i].parts] for i in shared}
-        self.total = prod(sum(whole[i]) for i in shared)
-        # A single point of reals has no length: then the other axes may be as long as they like.
-        self._kind = np.int64 if 0 < self.total < _FITS else object
-        #: The size of the parts along which nothing is tested.
-        self.factor = prod(whole[i][0] for i in shared if i not in self.axes)
-        #: Sizes of parts, and running sums of them along each axis.
-        self.parts = [np.array(whole[i], dtype=self._kind) for i in self.axes]
-        self.sums = [np.array([0, *np.cumsum(sizes).tolist()], dtype=self._kind) for sizes in self.parts]
+        return cls(
+            axes,
+            [whole[i] for i in axes],
+            np.array([cuts[i].ordered for i in axes], dtype=np.bool_),
+            prod(whole[i][0] for i in shared if i not in axes),
+            np.array(axis, dtype=np.int64),
+            np.array(passing, dtype=np.int64),
+        )
 
     def whole(self) -> tuple[Integers, Integers]:
         """The ends of the box of everybody."""
@@ -149,21 +169,45 @@ class Sizes:
         """
         if not len(low):
             return 0
-        if self._kind is np.int64 or not self._close(len(low)):
-            return int(self._each(low, high, self._kind, self.factor).sum())
+        if self.kind is np.int64 or not self._close(len(low)):
+            return int(self.each(low, high).sum())
         near = int(self._each(low, high, np.float64, float(self.factor)).sum())
         last = int(self._each(low, high, np.uint64, self.factor % 2**64).sum())
         return near + (last - near + 2**63) % 2**64 - 2**63
+
+    def each(self, low: Integers, high: Integers) -> NDArray[Any]:
+        """The size of each box, exactly."""
+        if self.kind is np.int64:
+            return self._each(low, high, self.kind, self.factor)
+        found: NDArray[Any] = np.full(len(low), self.factor, dtype=object)
+        for axes in self._fitting():
+            kind = np.int64 if all(int(self.sums[axis][-1]) < _FITS for axis in axes) else object
+            found = found * self._each(low, high, kind, 1, axes)
+        return found
+
+    def _fitting(self) -> list[list[int]]:
+        """The axes in groups, the sizes along which fit into 64 bits together where those along each do."""
+        groups: list[list[int]] = []
+        product = _FITS
+        for axis, sums in enumerate(self.sums):
+            product *= max(1, int(sums[-1]))
+            if product >= _FITS:
+                groups.append([])
+                product = max(1, int(sums[-1]))
+            groups[-1].append(axis)
+        return groups
 
     def _close(self, boxes: int) -> bool:
         """Whether the sizes of so many boxes, as floats, sum up to within 2^62."""
         small = all(int(sums[-1]) <= 2**53 for sums in self.sums) and self.factor <= 2**53
         return small and self.total * (boxes + len(self.axes) + 1) < 2 ** (62 + 53)
 
-    def _each(self, low: Integers, high: Integers, kind: Any, factor: Any) -> NDArray[Any]:
+    def _each(
+        self, low: Integers, high: Integers, kind: Any, factor: Any, axes: Sequence[int] | None = None
+    ) -> NDArray[Any]:
         sizes = np.full(len(low), factor, dtype=kind)
-        for axis, ordered in enumerate(self.ordered.tolist()):
-            if ordered:
+        for axis in range(len(self.axes)) if axes is None else axes:
+            if self.ordered[axis]:
                 sums = self.sums[axis].astype(kind)
                 sizes *= sums[high[:, axis]] - sums[low[:, axis]]
             else:
@@ -183,7 +227,7 @@ class Descent:
     def __init__(self, lowered: Lowered) -> None:
         graph = lowered.graph
         self._lowered = lowered
-        self._sizes = sizes = Sizes(lowered)
+        self._sizes = sizes = Sizes.over(lowered)
         self.axes, self._axis, self._ordered, self._passing = sizes.axes, sizes.axis, sizes.ordered, sizes.passing
         self._yes, self._no = np.array(graph.yes, dtype=np.int64), np.array(graph.no, dtype=np.int64)
         self._reading = lowered.decides.read(graph)

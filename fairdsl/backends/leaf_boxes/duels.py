@@ -130,7 +130,7 @@ class Contest:
 
 def contest_of(lowered: Lowered) -> Contest | None:
     """The numbers of a question's trees; None where they need too much room."""
-    model, sizes = lowered.problem.model, Sizes(lowered)
+    model, sizes = lowered.problem.model, Sizes.over(lowered)
     numbers = _numbers(model, lowered.decides.read(lowered.graph))
     try:
         trees = trees_of(lowered, sizes)

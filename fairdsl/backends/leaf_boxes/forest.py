@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.cells import CHOICES, LEVELS
-from fairdsl.backends.leaf_boxes.kernels.records import Effects, Leaves, Parts, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Effects, Integers, Leaves, Parts, Room, Trees
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
-from fairdsl.backends.leaf_boxes.scores import Sums
+from fairdsl.backends.leaf_boxes.task import Task, task_of
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Forest", "TooManyError", "forest_of", "trees_of"]
+__all__ = ["Forest", "TooManyError", "forest_of", "trees_of", "unfolded_of"]
 
 #: The ends of a leaf's box, and its value.
 _Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
 
-#: Nodes at most, once they are no longer shared; axes, for sets of them are bits.
-_NODES, _AXES = 2**22, 62
+#: Nodes at most, once they are no longer shared.
+_NODES = 2**22
 #: Parts of a box that wait to be counted.
 _LEVELS = 256
 #: Sizes along an axis, up to which floats are exact.
@@ -33,8 +33,9 @@ _EXACT = 2**53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """The arrays, and how deep and how wide they are."""
+    """The arrays, and how deep and how wide they are; ``sizes`` are those of what there is."""
 
+    sizes: Sizes
     trees: Trees
     leaves: Leaves
     depth: int
@@ -141,15 +142,14 @@ class Forest:
 
 def forest_of(lowered: Lowered) -> Forest | None:
     """The trees, where sums of one value of each decide, all that differ are compared, and sums fit into 64 bits."""
-    reading, sizes = lowered.decides.read(lowered.graph), Sizes(lowered)
-    if not isinstance(reading, Sums) or lowered.compared is not None or len(sizes.axes) > _AXES:
-        return None
-    single = reading.single()
-    if single is None:
-        return None
-    values, below, above, denominator = single
+    return None if (task := task_of(lowered)) is None else unfolded_of(task)
+
+
+def unfolded_of(task: Task) -> Forest | None:
+    """The trees of a task; None where they are too large."""
+    sizes, limits = task.sizes(), (task.below, task.above)
     try:
-        unfolded = _Unfolded(lowered, sizes, values)
+        unfolded = _Unfolded(sizes, task.yes, task.no, task.roots, task.among, task.values)
     except TooManyError:
         return None
     leaves = leaves_of(merged(unfolded.trees(), sizes.ordered), sizes.ordered, [len(each) for each in sizes.parts])
@@ -164,22 +164,24 @@ def forest_of(lowered: Lowered) -> Forest | None:
         sums[axis, len(each) :] = sums[axis, len(each) - 1]
         exactly = exactly and int(each[-1]) < _EXACT
     tables = unfolded.tables()
-    real = tables["value"] / denominator
+    real = tables["value"] / task.denominator
     trees = Trees(
         **tables,
         real=real,
-        inside=np.array(lowered.inside, dtype=np.bool_),
+        inside=task.inside,
         ordered=sizes.ordered,
         sums=sums,
-        limits=np.array([below, above], dtype=np.int64),
-        margins=unfolded.margins(real, (below, above), denominator, exactly),
+        limits=np.array(limits, dtype=np.int64),
+        margins=unfolded.margins(real, limits, task.denominator, exactly),
     )
-    return Forest(trees, leaves, unfolded.depth)
+    return Forest(sizes, trees, leaves, unfolded.depth)
 
 
 def trees_of(lowered: Lowered, sizes: Sizes) -> list[Tree]:
     """The leaves of each tree, whose values are the terminals of the graph; TooManyError where there is no room."""
-    return _Unfolded(lowered, sizes, np.arange(len(lowered.graph), dtype=np.int64)).trees()
+    graph, values = lowered.graph, np.arange(len(lowered.graph), dtype=np.int64)
+    yes, no, roots = (np.array(each, dtype=np.int64) for each in (graph.yes, graph.no, lowered.roots))
+    return _Unfolded(sizes, yes, no, roots, graph.terminals[IN], values).trees()
 
 
 class TooManyError(Exception):
@@ -189,23 +191,19 @@ class TooManyError(Exception):
 class _Unfolded:
     """The nodes of all trees, parents before their children."""
 
-    def __init__(self, lowered: Lowered, sizes: Sizes, values: NDArray[np.int64]) -> None:
-        graph = lowered.graph
+    def __init__(
+        self, sizes: Sizes, yes: Integers, no: Integers, roots: Integers, among: int, values: Integers
+    ) -> None:
         self._values, self._sizes = values, sizes
-        self._yes, self._no, self._passing, self._axis = (
-            graph.yes,
-            graph.no,
-            sizes.passing.tolist(),
-            sizes.axis.tolist(),
-        )
+        self._yes, self._no = yes.tolist(), no.tolist()
+        self._passing, self._axis = sizes.passing.tolist(), sizes.axis.tolist()
         self._rows: list[tuple[int, int, int, int, int, int]] = []
         self._known: dict[int, int] = {}
         self._leaves: dict[int, _Leaf] = {}
         self._ends: dict[int, int] = {}
         self.depth = 0
-        inside = graph.terminals[IN]
-        self._roots = [[self._root(node, None) for node in row[:-1]] for row in lowered.roots]
-        self._conditions = [self._root(row[-1], inside) for row in lowered.roots]
+        self._roots = [[self._root(node, None) for node in row[:-1]] for row in roots.tolist()]
+        self._conditions = [self._root(row[-1], among) for row in roots.tolist()]
 
     def _root(self, node: int, inside: int | None) -> int:
         if node not in self._known:

@@ -18,10 +18,25 @@ from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Floats, Integers
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, take_back
 from fairdsl.backends.refining.refinement import State
 
-__all__ = ["HEAP", "USED", "VISITED", "boxes_of", "empty", "grafted", "grown", "lent_out", "trimmed"]
+__all__ = [
+    "BEFORE",
+    "DONE",
+    "FREE",
+    "HEAP",
+    "NEW",
+    "USED",
+    "VISITED",
+    "boxes_of",
+    "empty",
+    "grafted",
+    "grown",
+    "lent_out",
+    "trimmed",
+]
 
-#: Where boxes count what waits, what is free, what is in use; what was done; and of that the nodes that were visited.
-HEAP, _FREE, USED, _DONE, VISITED = 0, 1, 2, slice(3, 7), slice(4, 7)
+#: Where boxes count what waits, what is free, what is in use; what was done; and of that the nodes that were visited;
+#: then what nobody has looked at yet, and what was free before the last call and still is.
+HEAP, FREE, USED, DONE, VISITED, NEW, BEFORE = 0, 1, 2, slice(3, 7), slice(4, 7), 7, 8
 #: What is known of each box; and which of it are numbers of boxes.
 _OF_BOXES = ("low", "high", "parent", "child", "axis", "cut", "mass", "fair", "peeled", "left", "below", "above")
 _NUMBERS = ("parent", "child", "above")
@@ -42,7 +57,7 @@ def empty(count: int, axes: int) -> Boxes:
         high=high,
         **columns,
         known=np.zeros(2),
-        counts=np.zeros(7, dtype=np.int64),
+        counts=np.zeros(9, dtype=np.int64),
         pace=np.array([0.0, 0.0, 0.0, 1.0, 0.0, _LEAVES]),
     )
 
@@ -64,7 +79,7 @@ def trimmed(boxes: Boxes) -> dict[str, NDArray[Any]]:
     """Copies of the arrays as far as they are used."""
     counts = boxes.counts
     used = dict.fromkeys(_OF_BOXES, int(counts[USED]))
-    used |= {"heap": int(counts[HEAP]), "keys": int(counts[HEAP]), "free": int(counts[_FREE])}
+    used |= {"heap": int(counts[HEAP]), "keys": int(counts[HEAP]), "free": int(counts[FREE])}
     return {name: each[: used.get(name)].copy() for name, each in boxes._asdict().items()}
 
 
@@ -78,7 +93,7 @@ def lent_out(boxes: Boxes, chosen: Integers, keys: Floats) -> dict[str, NDArray[
     state["parent"] = np.full(2 * count, -1)
     state["above"] = np.concatenate([np.arange(count, 2 * count), np.full(count, -1)])
     counts, pace = boxes.counts.copy(), boxes.pace.copy()
-    counts[[HEAP, _FREE, USED]] = count, 0, 2 * count
+    counts[[HEAP, FREE, USED, NEW]] = count, 0, 2 * count, 0
     pace[WAITING] = keys.sum()
     waiting = {"heap": np.arange(count), "keys": keys.copy(), "free": np.zeros(0, dtype=np.int64)}
     return state | waiting | {"known": np.zeros(2), "counts": counts, "pace": pace}
@@ -106,7 +121,7 @@ def grafted(before: State, lent: Sequence[Integers], states: Sequence[State], co
         more.append(state["below"][holders])
         closed.append(before["parent"][leaves[state["child"][roots] == _CLOSED]])
         counts[USED] += new
-        counts[_DONE] += state["counts"][_DONE] - before["counts"][_DONE]
+        counts[DONE] += state["counts"][DONE] - before["counts"][DONE]
         known[1] += state["known"][1]
     open_, left = np.concatenate(heap), np.concatenate(keys)
     order = np.lexsort((open_, -left))  # a sorted array is a heap
@@ -120,7 +135,7 @@ def grafted(before: State, lent: Sequence[Integers], states: Sequence[State], co
     }
     arrays["pace"] = np.mean([state["pace"] for state in states], axis=0)
     arrays["pace"][WAITING] = left.sum()
-    counts[[HEAP, _FREE]] = len(open_), len(arrays["free"])
+    counts[[HEAP, FREE]] = len(open_), len(arrays["free"])
     boxes = boxes_of(arrays, count)
     parents = np.unique(np.concatenate(closed))
     above = np.concatenate([before["above"][leaves] for leaves in lent])

@@ -69,7 +69,7 @@ class Pairings(Stepwise):
         super().__init__()
         self.task, asked, contest = task, task.asked, task.contest
         lowered = asked.lowered
-        self._sizes = sizes = Sizes(lowered)
+        self._sizes = sizes = Sizes.over(lowered)
         self.axes = sizes.axes
         self._comparisons = Comparisons(asked, contest, sizes.axes)
         self._trees = len(contest.leaves.starts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
@@ -19,7 +18,6 @@ from fairdsl.verdict import (
     Evidence,
     Holds,
     Known,
-    Parts,
     Reason,
     Shares,
     Unknown,
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.witnesses import Shown
     from fairdsl.backends.warmup import Kernels
 
-__all__ = ["LeafBoxes"]
+__all__ = ["LeafBoxes", "is_counted"]
 
 #: What is counted where effort is given beside nodes: rounds of boxes that go down together.
 _ROUNDS = Work("rounds of boxes", 40)
@@ -45,7 +43,6 @@ _FIRST_LOOK = 2.0
 _QUANTITIES = (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE, Quantity.HOLDS, Quantity.MAX_SCORE_GAP)
 #: Witnesses that a verdict carries at most.
 _SHOWN = 10
-_NOTHING_KNOWN = Parts(certified=Fraction(0), falsified=Fraction(0), undecided=Fraction(1), vacuous=Fraction(0))
 
 
 class LeafBoxes:
@@ -145,7 +142,7 @@ class LeafBoxes:
             return Descent(lowered), lowered
         counted = refusal_of(problem) is None
         if counted and (forest := forest_of(lowered := lower(problem, pair))) is not None:
-            return Refinement.start(lowered, forest, memory=budget.memory), lowered
+            return Refinement.start(forest, memory=budget.memory), lowered
         if problem.quantity is not Quantity.HOLDS and refusal_of_any(problem) is None:
             asked = ask_of(problem, pair)
             if (contest := contest_of(asked.lowered)) is not None:
@@ -258,30 +255,24 @@ def _shares(
     budget: Budget | None = None,
 ) -> Shares:
     """Of what may be in question: where the budget ended first, what is left counts as undecided, and is estimated."""
+    from fairdsl.backends.leaf_boxes.answer import shares_of
+
     counts, left, problem = descent.counts, descent.left, lowered.problem
     known = Known(fair=counts.fair, unfair=counts.unfair, undecided=counts.undecided + left, vacuous=counts.vacuous)
-    whole = int(known.possible)
-    counted = _counted(problem, lowered.pair)
-    undefined = Reason.UNDEFINED if not whole else None  # somebody is there, and the volume is 0
     open_ = Reason.MEMORY_OUT if descent.full else Reason.TIMEOUT
-    reason = undefined or (open_ if left else Reason.INCOMPLETE if counts.undecided else None)
-    parts = known.parts() if whole else _NOTHING_KNOWN
-    return Shares(
-        certified=parts.certified,
-        falsified=parts.falsified,
-        undecided=parts.undecided,
-        vacuous=parts.vacuous,
-        measure="counting" if counted else "volume",
+    return shares_of(
+        known,
+        measure="counting" if is_counted(problem, lowered.pair) else "volume",
         unit=problem.unit_in_words,
         evidence=evidence,
+        open_for=open_ if left else Reason.INCOMPLETE,
+        settled=not left,
         witnesses=tuple(shown.witnesses),
-        total=whole if counted and not left else None,
-        reason=reason,
         estimate=descent.estimated(budget.seed) if left and budget is not None else None,
     )
 
 
-def _counted(problem: Problem, pair: Pair) -> bool:
+def is_counted(problem: Problem, pair: Pair) -> bool:
     """Whether units are counted: no shared attribute is real."""
     sets = narrow(problem.domain, pair.target)
     counted = range(len(sets)) if pair.of_individuals else [at for at in range(len(sets)) if at not in pair.differ]

@@ -94,7 +94,7 @@ class _Widest:
     """The boxes of one question that may have a wider gap than is known."""
 
     def __init__(self, problem: Problem, asked: Asked, contest: Contest, budget: Budget) -> None:
-        self._lowered, self._sizes = asked.lowered, Sizes(asked.lowered)
+        self._lowered, self._sizes = asked.lowered, Sizes.over(asked.lowered)
         self._comparisons = Comparisons(asked, contest, self._sizes.axes)
         #: What one unit of sums is.
         self._unit = Fraction(1 << contest.shift, contest.denominator)

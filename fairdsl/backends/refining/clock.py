@@ -26,6 +26,8 @@ OVERHEAD = 0.05
 #: Seconds between two checkpoints where nothing else is said, and between two states of the parts, against their
 #: processes' death, where nothing is saved.
 _CHECKPOINT, _RESERVE = 5.0, 30.0
+#: How much longer the last checkpoint may take than the one before.
+_LONGER = 1.3
 #: Seconds between two messages to the observer.
 _TELL = 0.5
 
@@ -50,7 +52,7 @@ class Clock:
         checkpoints: Checkpoints | None,
     ) -> None:
         self._refinement = refinement
-        self.deadline = deadline
+        self.deadline = self._ends = deadline
         self.interrupt = interrupt
         self._observer = observer
         self._save = checkpoints.save if checkpoints else None
@@ -80,6 +82,8 @@ class Clock:
             self._save(self._refinement)
         self._saved = time.monotonic()
         self._pause = max(self._seconds, (self._saved - began) / OVERHEAD)
+        if self._save is not None:  # what is saved in the end takes at least as long, and is to be there in time
+            self.deadline = self._ends.later(-_LONGER * (self._saved - began))
 
     def listen(self) -> bool:
         """Between two batches of this process: whether to stop. Saves and tells in passing."""

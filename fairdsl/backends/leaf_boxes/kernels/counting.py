@@ -13,6 +13,9 @@ from fairdsl.backends.leaf_boxes.kernels.bounds import weight
 from fairdsl.backends.leaf_boxes.kernels.peeling import enter_settled, read_off
 from fairdsl.backends.leaf_boxes.kernels.ranges import enter_parted, first_leaf, last_leaf, own_leaves, parts_here
 from fairdsl.backends.leaf_boxes.kernels.records import (
+    COUNTED as BY_PARTS,
+)
+from fairdsl.backends.leaf_boxes.kernels.records import (
     FAIR,
     UNFAIR,
     Bits,
@@ -34,8 +37,8 @@ _RANGES = 4
 #: that takes more steps, one a tree and some a part; and so much more after each that does not.
 COUNTED, _MOST, _STEPS, _MORE = 5, 4000, 4, 0.05
 _NONE, _ONE = np.uint64(0), np.uint64(1)
-#: A size is a whole number of 64 bits; its sum is kept in two of them.
-_FITS, _LOW = 2.0**61, 32
+#: A size is a whole number of 64 bits.
+_FITS = 2.0**61
 
 
 @part
@@ -79,9 +82,8 @@ def count_box(
     if unfair > 0:
         settled.number[0] += 1
         unfair -= parts.size[parts.size.shape[0] - 1]
-    add_exactly(settled.sums, 0, fair)
-    add_exactly(settled.sums, 2, unfair)
-    settled.sums[4] += 1
+    place = enter_settled(settled, boxes, box, BY_PARTS, room)
+    settled.first[place], settled.second[place] = fair, unfair
     boxes.pace[COUNTED] += _MORE
     boxes.peeled[box] += boxes.mass[box] * (float(fair) / float(whole))
     return True
@@ -95,13 +97,6 @@ def show(settled: Settled, boxes: Boxes, box: int, room: Room, parts: Parts, lev
     for axis in range(settled.low.shape[1]):
         settled.low[place, axis], settled.high[place, axis] = parts.low[level, axis], parts.high[level, axis]
     parts.size[last] = parts.size[level]
-
-
-@part
-def add_exactly(sums: Integers, place: int, amount: int) -> None:
-    """Add to a sum of two words."""
-    sums[place] += amount & ((1 << _LOW) - 1)
-    sums[place + 1] += amount >> _LOW
 
 
 @part

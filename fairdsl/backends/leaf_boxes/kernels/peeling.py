@@ -51,7 +51,7 @@ def enter_settled(settled: Settled, boxes: Boxes, box: int, kind: int, room: Roo
     """Write a settled box down; its place."""
     place = settled.number[0]
     copy_box(settled.low, settled.high, place, boxes, box)
-    settled.kind[place] = kind
+    settled.kind[place], settled.owner[place] = kind, box
     if kind == UNFAIR:
         settled.first[place], settled.second[place] = room.pair[0], room.pair[1]
     settled.number[0] = place + 1

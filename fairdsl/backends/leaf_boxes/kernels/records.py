@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fairdsl.numerics.kernels.records import by_reference
 
 __all__ = [
+    "COUNTED",
     "FAIR",
     "OPEN",
     "PEELED",
@@ -38,8 +39,8 @@ Bits = NDArray[np.uint64]
 Places = NDArray[np.int32]
 
 #: What a box is. *Stuck*: every test is answered, and a decision is open (its threshold is not a rational number).
-#: *Peeled*: nothing is left of it.
-FAIR, VACUOUS, UNFAIR, STUCK, OPEN, PEELED = 0, 1, 2, 3, 4, 5
+#: *Peeled*: nothing is left of it. *Counted*: part by part, without a box for each.
+FAIR, VACUOUS, UNFAIR, STUCK, OPEN, PEELED, COUNTED = 0, 1, 2, 3, 4, 5, 6
 
 
 class Trees(NamedTuple):
@@ -148,7 +149,8 @@ class Boxes(NamedTuple):
     keys: Floats
     free: Integers
     #: Sizes of the heap, of ``free``, of the boxes in use; boxes looked at; nodes visited for ranges, for moments, and
-    #: as much as visiting so many nodes takes for effects of pairs.
+    #: as much as visiting so many nodes takes for effects of pairs. Then how many boxes, from the first, nobody has
+    #: looked at yet, and how many entries of ``free`` were free before the last call and still are.
     counts: Integers
     #: Running means: of the open mass that effects of pairs close in a box, and what is counted for that; the same of
     #: ranges. Then the open mass of the heap, and how many leaves may be left in a box that is counted.
@@ -156,17 +158,19 @@ class Boxes(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Boxes that were settled by the last call, how, and of an unfair one two assignments that are decided apart."""
+    """Boxes that were settled by the last call, how, and of an unfair one two assignments that are decided apart.
+
+    ``owner`` is the box of which they are parts, or which they are. Of one that was counted (but for an unfair part of
+    it, which is the entry before) ``first`` and ``second`` are the sizes of what is fair and unfair.
+    """
 
     low: Annotated[Integers, 2]
     high: Annotated[Integers, 2]
     kind: Integers
     first: Integers
     second: Integers
+    owner: Integers
     number: Integers
-    #: Of boxes that were counted: the size of what is fair and, but for the boxes above, unfair, each as 32 bits and
-    #: the rest; how many boxes these are.
-    sums: Integers
 
 
 class Parts(NamedTuple):

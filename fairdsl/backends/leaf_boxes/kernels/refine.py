@@ -29,7 +29,7 @@ from fairdsl.numerics.kernels.compiled import exact, part
 
 __all__ = ["refine"]
 
-_HEAP, _FREE, _USED, _LOOKED, _RANGES, _MOMENTS, _PAIRWISE = 0, 1, 2, 3, 4, 5, 6
+_HEAP, _FREE, _USED, _LOOKED, _RANGES, _MOMENTS, _PAIRWISE, _NEW, _FREED_BEFORE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 _EFFECTS, _FOR_EFFECTS, _BY_RANGES, _FOR_RANGES = 0, 1, 2, 3
 #: Effects of pairs are worked out of boxes that leave this share of everything open, or where ranges close little: what
 #: is open goes down with less than this power of the number of boxes. And while they close at least half of what ranges
@@ -259,9 +259,9 @@ def cut_in_two(
 ) -> None:
     """Cut a box and look at both sides."""
     counts = boxes.counts
-    if counts[_FREE] > 0:
-        counts[_FREE] -= 1
-        child = boxes.free[counts[_FREE]]
+    if counts[_FREED_BEFORE] > 0:
+        counts[_FREED_BEFORE] -= 1
+        child = boxes.free[counts[_FREED_BEFORE]]
     else:
         child = counts[_USED]
         counts[_USED] += 2
@@ -302,19 +302,25 @@ def refine(
 ) -> bool:
     """Cut up to so many boxes and visit about so many nodes; False when nothing is open, or no room is left for boxes.
 
-    What was settled meanwhile is in ``settled``, which has room for two boxes a cut and one more.
+    What was settled meanwhile is in ``settled``. Pairs that are freed stand behind those that were free before, and are
+    not used again before the next call: so whose parts were settled, and what became of it, can be told apart.
     """
     counts = boxes.counts
     settled.number[0] = 0
-    if counts[_LOOKED] == 0:
-        settle(trees, leaves, boxes, 0, room, work, parts, settled)
-        tell_above(boxes, -1, boxes.fair[0])
+    counts[_FREED_BEFORE] = counts[_FREE]
     begun = visited(counts)
+    rows = 2 * leaves.meet.shape[0] + 4
+    while counts[_NEW] > 0:
+        if settled.number[0] + rows > settled.kind.shape[0] or visited(counts) - begun > most:
+            return True
+        counts[_NEW] -= 1
+        box = counts[_NEW]
+        settle(trees, leaves, boxes, box, room, work, parts, settled)
+        tell_above(boxes, boxes.above[box], boxes.fair[box])
     for _ in range(cuts):
-        if counts[_HEAP] == 0 or (counts[_FREE] == 0 and counts[_USED] + 2 > boxes.mass.shape[0]):
+        if counts[_HEAP] == 0 or (counts[_FREED_BEFORE] == 0 and counts[_USED] + 2 > boxes.mass.shape[0]):
             return False
-        no_room = settled.number[0] + 2 * leaves.meet.shape[0] + 2 > settled.kind.shape[0]
-        if no_room or visited(counts) - begun > most:
+        if settled.number[0] + rows > settled.kind.shape[0] or visited(counts) - begun > most:
             return True
         cut_in_two(trees, leaves, boxes, pop(boxes), room, work, parts, settled)
     return bool(counts[_HEAP] > 0)

@@ -7,32 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 
-from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.answer import Counted, shares_of, verdict_of
-from fairdsl.backends.intervals.container import digest
-from fairdsl.backends.intervals.job import Job
-from fairdsl.backends.intervals.recheck import Checked, Recheck
-from fairdsl.backends.intervals.refine import Bounds, Refinement
-from fairdsl.backends.intervals.result import Result, read_result
-from fairdsl.backends.refining.clock import advance_until
+from fairdsl.backends.refining import errors
+from fairdsl.backends.refining.container import Arrays, digest
+from fairdsl.backends.refining.jobs import Job, Jobs, Joined
+from fairdsl.backends.refining.recheck import Checked, Recheck
+from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.result import Result, read_result
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Arithmetic, Basis, Claim, Evidence, Holds, Reason, Shares, Unknown, Vacuous, Word, held
+from fairdsl.verdict import Arithmetic, Basis, Claim, Evidence, Reason, Word
 
-__all__ = ["Found", "Joined", "Part", "Shards", "join_results", "read_found", "usable"]
-
-State = Mapping[str, NDArray[Any]]
-
-#: Nodes of the seed, for each shard; the same on every machine.
-_SEED_NODES = 512
+__all__ = ["Found", "Part", "Shards", "arrays_of", "join_results", "read_found", "usable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +45,14 @@ def read_found(path: Path) -> Found:
 class Shards:
     """A job shared out: the seed, made again wherever it is needed, and what each part of it begins with."""
 
-    def __init__(self, job: Job, shards: int, memory: int) -> None:
-        self._job, self._memory = job, memory
-        self._whole = Refinement.start(job.task, memory=memory)
-        if shards > 1:
-            # So many nodes on every machine.
-            advance_until(self._whole, lambda: False, _SEED_NODES * shards)
-        #: The state of each part, from the first.
-        self.roots: list[State] = [self._whole.state()] if shards == 1 else list(self._whole.fork(shards))
+    def __init__(self, kind: Jobs, job: Job, shards: int, memory: int) -> None:
+        self.kind, self._job, self._memory = kind, job, memory
+        self._whole, self.roots = kind.begun(job.task, shards, memory)
 
-    def joined(self, states: Mapping[int, State]) -> Refinement:
+    def joined(self, states: Mapping[int, State]) -> Any:
         """The whole refinement with the parts (from 1) that were refined in their places."""
         parts = [states.get(number, root) for number, root in enumerate(self.roots, start=1)]
-        if len(parts) == 1:
-            return Refinement.resume(self._job.task, parts[0], memory=self._memory)
-        self._whole.join(parts)
-        return self._whole
+        return self.kind.joined(self._job.task, self._whole, parts, self._memory)
 
     def opened(self, found: Found, how: Recheck) -> Part:
         """A result, held against the part that it began with and recomputed as far as ``how`` says.
@@ -77,11 +61,11 @@ class Shards:
         """
         result = found.result
         roots = self.roots[result.shard - 1]
-        if digest(roots) != result.part:
+        if digest(arrays_of(roots)) != result.part:
             reason = "its part of the seed is not the one that comes out here"
             raise DiagnosticError(errors.unfitting_part(str(found.path), reason))
         try:
-            refinement, checked = Refinement.opened(self._job.task, roots, result.leaves, how, memory=self._memory)
+            refinement, checked = self.kind.opened(self._job.task, roots, result.leaves, how, self._memory)
         except ValueError as error:
             raise DiagnosticError(errors.refuted(str(found.path), str(error))) from error
         return Part(result=result, state=refinement.state(), checked=checked, file=found.path.name, sha256=found.sha256)
@@ -127,21 +111,12 @@ class Part:
         return (Claim(said="leaves", file=self.file, sha256=self.sha256, sampled=self.checked.sampled),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
-    """What the results of a job's shards come to: the shares, and the verdict that the demand asks for."""
-
-    shares: Shares | Vacuous
-    verdict: Holds | Vacuous | Unknown | Shares
-
-
 def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tuple[Claim, ...] = ()) -> Joined:
     """Join what became of shards, by their numbers; those that are missing count as undecided.
 
     ``claims``: what is believed beside the parts.
     """
-    whole = shards.joined({shard: part.state for shard, part in parts.items()})
-    bounds = _lowered(whole.bounds(), job, [part.checked for part in parts.values() if part.checked is not None])
+    whole, kind = shards.joined({shard: part.state for shard, part in parts.items()}), shards.kind
     count = len(shards.roots)
     missing = [shard for shard in range(1, count + 1) if shard not in parts]
     finished = not missing and all(part.result.finished for part in parts.values())
@@ -149,43 +124,18 @@ def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tu
     of = f"{len(parts)} of {count} shards joined, " if count > 1 else ""
     taken = (*claims, *(claim for part in parts.values() for claim in part.claims))
     evidence = Evidence(
-        backend="intervals",
+        backend=kind.backend,
         method=f"{of}{nodes:,} boxes evaluated{_recomputed(parts)}",
-        notes=(*_notes(count, missing), *_no_pair(job, bounds), *_for_all(job, taken)),
+        notes=(*_notes(count, missing), *_for_all(job, taken)),
         basis=Basis(word=Word.FILES, arithmetic=Arithmetic.CLAIMED, claims=taken) if taken else Basis(word=Word.OWN),
     )
-    counted = Counted(
-        quantity=job.head.quantity,
-        measure=job.head.measure,
-        unit=job.head.unit,
-        factor=job.head.factor,
-        vacuous=job.head.vacuous,
-        unsure=job.head.unsure,
-    )
-    open_for = Reason.INCOMPLETE if finished else Reason.TIMEOUT
-    return Joined(
-        shares=shares_of(job.task, bounds, counted, evidence, open_for),
-        verdict=_of_somebody(verdict_of(job.task, bounds, counted, evidence, open_for), job),
-    )
+    checked = [part.checked for part in parts.values() if part.checked is not None]
+    return kind.result(job, whole, checked, evidence, Reason.INCOMPLETE if finished else Reason.TIMEOUT)
 
 
-def _of_somebody(verdict: Holds | Vacuous | Unknown | Shares, job: Job) -> Holds | Vacuous | Unknown | Shares:
-    """A job has no conditions to look for somebody who meets them: whether there is anybody may not be known."""
-    task = job.task
-    if isinstance(verdict, Holds) and task.total - task.undetermined - job.head.vacuous <= job.head.unsure:
-        return held(verdict.evidence, nobody=None)
-    return verdict
-
-
-def _lowered(bounds: Bounds, job: Job, checked: Sequence[Checked]) -> Bounds:
-    """The bounds, wider by what may be wrong in files of which only a sample was recomputed."""
-    decided = job.task.decided
-    violating = min(bounds.violating + decided * sum(each.violating for each in checked), Fraction(decided))
-    falsified = max(bounds.falsified - decided * sum(each.falsified for each in checked), Fraction(0))
-    deployed = bounds.violating_float32
-    if deployed is not None:
-        deployed = min(deployed + decided * sum(each.violating32 for each in checked), Fraction(decided))
-    return Bounds(violating=violating, falsified=falsified, violating_float32=deployed)
+def arrays_of(state: State) -> Arrays:
+    """Those that say what a part begins with."""
+    return {name: each for name, each in state.items() if isinstance(each, np.ndarray) and each.dtype != object}
 
 
 def _recomputed(parts: Mapping[int, Part]) -> str:
@@ -200,12 +150,6 @@ def _for_all(job: Job, taken: Sequence[Claim]) -> tuple[str, ...]:
     if job.head.quantity is not Quantity.HOLDS or not any(claim.sampled for claim in taken):
         return ()
     return ("of a sample follows no proof: `fairdsl recover --recheck` recomputes everything",)
-
-
-def _no_pair(job: Job, bounds: Bounds) -> tuple[str, ...]:
-    if job.head.quantity is not Quantity.HOLDS or not bounds.falsified:
-        return ()
-    return ("a job has no model to replay a pair on: `fairdsl check` looks for one",)
 
 
 def _notes(shards: int, missing: Sequence[int]) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.answer_files import write_whole
 from fairdsl.backends.errors import cannot_write
-from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.container import SEAM, Kind, pack, unpack_grown
-from fairdsl.backends.intervals.growth import assembled
+from fairdsl.backends.refining import errors
+from fairdsl.backends.refining.container import SEAM, Kind, pack, unpack_grown
+from fairdsl.backends.refining.records import assembled
 from fairdsl.codec import Document, plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.writing import append, appended

@@ -12,11 +12,11 @@ from secrets import randbits
 
 from fairdsl.backends.encoding import Believing
 from fairdsl.backends.errors import nothing_to_recover, other_questions
-from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.container import claims
-from fairdsl.backends.intervals.job import JOB, Job, read_job
-from fairdsl.backends.intervals.recheck import ALL, Recheck
-from fairdsl.backends.intervals.recover import Found, Shards, join_results, read_found, usable
+from fairdsl.backends.refining import errors
+from fairdsl.backends.refining.container import claims
+from fairdsl.backends.refining.jobs import Job, Jobs
+from fairdsl.backends.refining.recheck import ALL, Recheck
+from fairdsl.backends.refining.recover import Found, Shards, join_results, read_found, usable
 from fairdsl.backends.solved import AnsweredDemand
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.writing import files_in
@@ -25,23 +25,23 @@ from fairdsl.verdict import Claim
 __all__ = ["collected"]
 
 
-def collected(paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ...]:
-    """The demands of the jobs in these files and folders, with what their results come to.
+def collected(kind: Jobs, paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ...]:
+    """The demands of this engine's jobs in these files and folders, with what their results come to.
 
     A job lies beside its results unless it is given. Raises DiagnosticError where there is nothing to
     recover, where results do not belong together, or claim what does not come out.
     """
-    jobs, found = _sorted(paths)
+    jobs, found = _sorted(kind, paths)
     given = [str(path) for path in paths]
     if not found:
         raise DiagnosticError(nothing_to_recover(given, "no results"))
     for one in found:
         if one.result.job not in jobs:
-            beside = _beside(one)
+            beside = _beside(kind, one)
             if beside is None:
                 raise DiagnosticError(nothing_to_recover(given, f"the job of `{one.path}` is not there"))
             jobs[one.result.job] = beside
-    opened = {sha256: read_job(path) for sha256, path in jobs.items()}
+    opened = {sha256: kind.read(path) for sha256, path in jobs.items()}
     _of_one_spec(opened, jobs)
     recheck = ALL if how.recheck else Recheck(seed=randbits(64) if how.seed is None else how.seed)
     answered = []
@@ -50,11 +50,11 @@ def collected(paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ..
         if how.derived is not None and not how.derives(file):
             raise DiagnosticError(other_questions(str(file), "its job is not among those that the spec comes to"))
         results = [one for one in found if one.result.job == sha256]
-        answered.append(_answered(job, results, how.memory, recheck, file, how.derived is not None))
+        answered.append(_answered(kind, job, results, how.memory, recheck, file, how.derived is not None))
     return tuple(answered)
 
 
-def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
+def _sorted(kind: Jobs, paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
     """Job files by what they claim to be, and results."""
     files = [
         file
@@ -66,19 +66,19 @@ def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
     found: list[Found] = []
     for file in dict.fromkeys(files):
         schema, sha256 = claims(file)
-        if schema == JOB.head.SCHEMA:
+        if schema == kind.kind.head.SCHEMA:
             jobs.setdefault(sha256, file)
         elif file.suffix == ".job":
-            read_job(file)  # says what is wrong with it
+            kind.read(file)  # says what is wrong with it
         else:
             found.append(read_found(file))
     return jobs, found
 
 
-def _beside(one: Found) -> Path | None:
+def _beside(kind: Jobs, one: Found) -> Path | None:
     """The job in the folder of its result."""
     for file in files_in(one.path.parent):
-        if file.is_file() and claims(file) == (JOB.head.SCHEMA, one.result.job):
+        if file.is_file() and claims(file) == (kind.kind.head.SCHEMA, one.result.job):
             return file
     return None
 
@@ -92,10 +92,12 @@ def _of_one_spec(jobs: Mapping[str, Job], paths: Mapping[str, Path]) -> None:
             raise DiagnosticError(errors.unfitting_part(str(paths[sha256]), reason))
 
 
-def _answered(job: Job, found: Sequence[Found], memory: int, how: Recheck, file: Path, known: bool) -> AnsweredDemand:
+def _answered(
+    kind: Jobs, job: Job, found: Sequence[Found], memory: int, how: Recheck, file: Path, known: bool
+) -> AnsweredDemand:
     """The demand of a job. Whether it is the spec's is ``known``, or else the file's word."""
     best = usable(job, found)
-    shards = Shards(job, next((one.result.shards for one in best.values()), 1), memory)
+    shards = Shards(kind, job, next((one.result.shards for one in best.values()), 1), memory)
     how = replace(how, files=max(1, len(best)))
     parts = {shard: shards.opened(one, how) for shard, one in best.items()}
     said = () if known else (Claim(said="the question", file=file.name, sha256=job.sha256, by="whoever wrote it"),)

@@ -1,4 +1,4 @@
-"""Interval jobs, refined as far as the budget goes.
+"""Jobs, refined as far as the budget goes.
 
     job file --Shards--> seed --fork--> this shard's part --refine_within--> result file
 
@@ -16,17 +16,15 @@ from secrets import randbits
 from fairdsl.backends.answer_files import check_earlier
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.encoding import Solving
-from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.container import digest
-from fairdsl.backends.intervals.job import Job, read_job
-from fairdsl.backends.intervals.options import IntervalsOptions
-from fairdsl.backends.intervals.recheck import Recheck
-from fairdsl.backends.intervals.recover import Found, Part, Shards, join_results, read_found
-from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.result import Progress, Result, growing, result_name, write_result
-from fairdsl.backends.intervals.warmup import KERNELS
+from fairdsl.backends.refining import errors
 from fairdsl.backends.refining.clock import Checkpoints
 from fairdsl.backends.refining.cluster import check_cluster
+from fairdsl.backends.refining.container import digest
+from fairdsl.backends.refining.jobs import Job, Jobs
+from fairdsl.backends.refining.recheck import Recheck
+from fairdsl.backends.refining.recover import Found, Part, Shards, arrays_of, join_results, read_found
+from fairdsl.backends.refining.refinement import Refining, State
+from fairdsl.backends.refining.result import Progress, Result, growing, result_name, write_result
 from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending, Refined, Solved
 from fairdsl.clock import look, phase
@@ -34,47 +32,46 @@ from fairdsl.diagnostics import DiagnosticError
 
 __all__ = ["solve_job"]
 
-#: Who answers jobs.
-_SOLVER = "the interval refinement"
 
-
-def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved:
+def solve_job(kind: Jobs, path: Path, form: str, how: Solving, observer: Observer) -> Solved:
     """Refine the part ``how.shard`` until the budget ends; save it at every checkpoint.
 
     Raises DiagnosticError for a file that is not a job, for ``resume`` without an earlier result, and for an
     earlier result without ``resume``.
     """
-    job, budget = read_job(path), how.budget
+    job, budget = kind.read(path), how.budget
     target = how.output or result_name(path, how.shard, how.shards)
     # Better known before anything is compiled or written.
     check_earlier(target, resume=how.resume)
-    scheduler = budget.options[IntervalsOptions].scheduler
+    scheduler = kind.scheduler(budget.options)
     if scheduler is not None:
         check_cluster(scheduler)
     with phase("compiling the kernels", budget.deadline):
-        KERNELS.ready(observer, budget.deadline)
+        kind.kernels.ready(observer, budget.deadline)
         look()
     observer.progress(job.head.asked.property, None, job.head.asked.demand)
-    began = time.monotonic()
-    shards = Shards(job, how.shards, budget.memory)
+    shards = Shards(kind, job, how.shards, budget.memory)
     if how.resume:
         part = shards.opened(_earlier(job, target, how.shard, how.shards), Recheck(seed=randbits(64)))
-        refinement = Refinement.resume(job.task, part.state, memory=budget.memory)
     else:
         part = _first(job, shards, how.shard, budget.memory)
-        refinement = Refinement.resume(job.task, part.state, memory=budget.memory)
+    refinement = kind.resume(job.task, part.state, budget.memory)
+    reached = _Reached(kind, refinement, shards.roots[how.shard - 1], part.result)
     start = latest = part.result
     ending = Ending.FINISHED
     if not start.finished:
-        recorded = refinement.recorded(start.leaves)
+        recorded = kind.recorded(refinement, start.leaves)
         with growing(target, start) as add:
 
-            def save(refined: Refinement) -> None:
-                add(_progress(start, refined, time.monotonic() - began), refined.added(recorded))
+            def save(refined: Refining) -> None:
+                if recorded is None:
+                    write_result(target, reached.result())
+                else:
+                    add(reached.progress(), kind.added(refined, recorded))
 
             checkpoints = Checkpoints(save, how.checkpoint)
             ending = refine_within(refinement, budget, observer, checkpoints, scheduler=scheduler)
-        latest = _at(start, refinement, time.monotonic() - began)
+        latest = reached.result()
     if not (start.finished and how.resume):
         write_result(target, latest)
     joined = join_results(job, shards, {how.shard: replace(part, result=latest, state=refinement.state())})
@@ -90,7 +87,7 @@ def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved
         verdict=joined.verdict,
         taken=part.claims,
     )
-    return Solved(format=form, file=path, solver=_SOLVER, seconds=latest.seconds, found=refined, answer=target)
+    return Solved(format=form, file=path, solver=kind.solver, seconds=latest.seconds, found=refined, answer=target)
 
 
 def _first(job: Job, shards: Shards, shard: int, memory: int) -> Part:
@@ -100,14 +97,15 @@ def _first(job: Job, shards: Shards, shard: int, memory: int) -> Part:
         job=job.sha256,
         shard=shard,
         shards=len(shards.roots),
-        part=digest(state),
+        part=digest(arrays_of(state)),
         nodes=0,
         seconds=0.0,
         finished=False,
         undecided=0.0,
         falsified=0.0,
     )
-    return Part(result=_at(begun, Refinement.resume(job.task, state, memory=memory), 0.0), state=state)
+    refinement = shards.kind.resume(job.task, state, memory)
+    return Part(result=replace(_Reached(shards.kind, refinement, state, begun).result(), seconds=0.0), state=state)
 
 
 def _earlier(job: Job, path: Path, shard: int, shards: int) -> Found:
@@ -122,19 +120,29 @@ def _earlier(job: Job, path: Path, shard: int, shards: int) -> Found:
     return found
 
 
-def _at(start: Result, refinement: Refinement, seconds: float) -> Result:
-    """The result as the refinement stands now."""
-    reached = asdict(_progress(start, refinement, seconds))
-    return replace(start, leaves=refinement.stored(), **reached)
+class _Reached:
+    """How far a refinement is that started from a result."""
 
+    def __init__(self, kind: Jobs, refinement: Refining, roots: State, start: Result) -> None:
+        self._kind, self._refinement, self._roots, self._start = kind, refinement, roots, start
+        self._began = time.monotonic()
+        self._latest, self._nodes = start, refinement.nodes
 
-def _progress(start: Result, refinement: Refinement, seconds: float) -> Progress:
-    """How far it is, after so many seconds more than at the start."""
-    bounds = refinement.bounds()
-    return Progress(
-        nodes=refinement.nodes,
-        seconds=start.seconds + seconds,
-        finished=refinement.finished,
-        undecided=float(bounds.violating - bounds.falsified),
-        falsified=float(bounds.falsified),
-    )
+    def progress(self) -> Progress:
+        """How far it is now."""
+        refinement = self._refinement
+        return Progress(
+            nodes=self._kind.evaluated(refinement),
+            seconds=self._start.seconds + time.monotonic() - self._began,
+            finished=refinement.finished,
+            undecided=float(refinement.undecided),
+            falsified=self._kind.falsified(refinement),
+        )
+
+    def result(self) -> Result:
+        """The result as the refinement stands now."""
+        if self._latest is self._start or self._nodes != self._refinement.nodes:
+            self._nodes = self._refinement.nodes
+            leaves = self._kind.stored(self._refinement, self._roots)
+            self._latest = replace(self._start, leaves=leaves, **asdict(self.progress()))
+        return self._latest

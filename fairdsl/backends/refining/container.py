@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.errors import not_of_its_kind
-from fairdsl.backends.intervals import errors
+from fairdsl.backends.refining import errors
 from fairdsl.codec import Document, MisfitError, from_plain
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.source.json_text import read_json

@@ -1,0 +1,57 @@
+"""Tasks in files: a record of arrays and numbers, and a header that says what its answer will mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.refining import errors
+from fairdsl.backends.refining.container import Arrays, Kind, pack, unpack
+from fairdsl.backends.refining.jobs import Job
+from fairdsl.codec import plain
+from fairdsl.diagnostics import DiagnosticError
+
+__all__ = ["pack_task", "read_task"]
+
+
+def pack_task(task: Any, head: Any) -> bytes:
+    """The job's file, the header completed by the task, a dataclass; the same job gives the same bytes."""
+    numbers: dict[str, bool | int] = {}
+    lists: dict[str, int] = {}
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for each in fields(task):
+        match getattr(task, each.name):
+            case np.ndarray() as array:
+                arrays[each.name] = array
+            case () if each.default == ():
+                pass
+            case tuple() as several:
+                lists[each.name] = len(several)
+                arrays |= {f"{each.name}/{number}": array for number, array in enumerate(several)}
+            case bool() | int() as number:
+                numbers[each.name] = number
+    return pack(plain(replace(head, numbers=numbers, lists=lists)), arrays)
+
+
+def read_task(path: Path, kind: Kind, task: Callable[[Mapping[str, Any]], Any]) -> Job:
+    """A job from its file, whose parts are made a ``task``, with KeyError or TypeError where one is missing, ValueError
+    where they do not fit together. DiagnosticError for a file that is none, is newer, or is damaged.
+    """
+    content = unpack(kind, path)
+    try:
+        parts = _parts(content.head, content.arrays)
+        return Job(task=task(parts), head=content.head, sha256=content.sha256)
+    except (KeyError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "a part of it is missing"
+        raise DiagnosticError(errors.damaged(str(path), reason)) from error
+
+
+def _parts(head: Any, arrays: Arrays) -> dict[str, Any]:
+    several = {name: tuple(arrays[f"{name}/{number}"] for number in range(count)) for name, count in head.lists.items()}
+    alone = {name: array for name, array in arrays.items() if "/" not in name}
+    return alone | several | dict(head.numbers)
