@@ -31,13 +31,11 @@ from fairdsl.backends.intervals.kernels.layout import ON, Net, Work
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, FREE, HEAP, NODES, SLOTS, UNSEEN, Tree
 from fairdsl.backends.intervals.kernels.tree import expand, totals
-from fairdsl.backends.intervals.leaves import restored, stored
+from fairdsl.backends.intervals.leaves import KINDS, restored, stored
 from fairdsl.backends.intervals.recheck import check
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.backends.intervals.ties import Ties
 from fairdsl.backends.refining.recheck import Checked, Recheck
-from fairdsl.backends.refining.records import KINDS
-from fairdsl.clock import UNITS, meter_in_force
 
 __all__ = ["Bounds", "OpenBox", "Refinement"]
 
@@ -204,7 +202,7 @@ class Refinement:
     @property
     def seconds_a_node(self) -> float:
         """What a node may take, in which nobody looks at the clock; of effort, what it takes."""
-        return seconds_of_analysis(self._net) if meter_in_force() is None else self.units_a_node / UNITS
+        return seconds_of_analysis(self._net) if clock.meter_in_force() is None else self.units_a_node / clock.UNITS
 
     @property
     def units_a_node(self) -> float:
