@@ -43,7 +43,9 @@ _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
 # Everyday runs are short, and draw the same each time: tests that count what came up must not fail by chance. `nightly`
 # is long, and draws at random. Tests draw a share of these (tests/drawing.py).
 for _name in ("dev", "ci"):
-    settings.register_profile(_name, max_examples=8, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
+    settings.register_profile(
+        _name, max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS
+    )
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(_PROFILE)
 

@@ -35,7 +35,7 @@ def test_boxes_come_to_what_counting_does() -> None:
     counted: Counter[str] = Counter()
 
     @given(asks=st.builds(drawn_again, shares(), everybody=st.booleans()))
-    @settings(max_examples=examples(2.5))
+    @settings(max_examples=examples(0.5))
     def agree(asks: Problem) -> None:
         if not isinstance(Rates().offer(asks), Offer):
             return
