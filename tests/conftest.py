@@ -39,13 +39,12 @@ threadpool_limits(limits=1, user_api="blas")
 
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
-_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "everyday")
 # Everyday runs are short, and draw the same each time: tests that count what came up must not fail by chance. `nightly`
 # is long, and draws at random. Tests draw a share of these (tests/drawing.py).
-for _name in ("dev", "ci"):
-    settings.register_profile(
-        _name, max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS
-    )
+settings.register_profile(
+    "everyday", max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS
+)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(_PROFILE)
 
