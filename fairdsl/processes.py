@@ -142,9 +142,9 @@ class Worker:
 
     def end(self) -> None:
         """Kill it; harmless when repeated."""
-        self.connection.close()
         self.process.kill()
         self.process.wait()
+        self.connection.close()
         self._errors.close()
 
 
