@@ -19,7 +19,7 @@ from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
 from fairdsl.ir.agreement import Agreement
-from fairdsl.ir.declaration import FileSource
+from fairdsl.ir.declaration import CallableSource, FileSource
 from fairdsl.ir.demand import Confidence, Demanded
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Deployed, Model, read_attributes
@@ -77,17 +77,23 @@ def load_models(
     everything that is wrong with any of them.
     """
     reporter = Reporter()
+    passed_over: set[str] = set()
     for name in overrides:
         if name not in spec.models:
             reporter.report(errors.override_of_nothing(name, tuple(spec.models)))
         elif not isinstance(source := spec.models[name].declaration.source, FileSource):
-            reporter.report(errors.override_of_nothing(name, tuple(spec.models), source.span))
+            takes_function = isinstance(source, CallableSource)
+            reporter.report(
+                errors.override_of_nothing(name, tuple(spec.models), source.span, takes_function=takes_function)
+            )
+            # A file was given: that no function was (E0516) would send its giver the wrong way.
+            passed_over |= {name} if takes_function else set()
     overrides, functions = spec.of_variants(overrides), spec.of_variants(callables or {})
     declarations = with_functions(spec, functions, reporter)
     models: dict[str, Model] = {}
     labels = {name: label.span for name, label in spec.labels.items()}
     for name, checked in spec.models.items():
-        if only is not None and name not in only:
+        if name in passed_over or (only is not None and name not in only):
             continue
         try:
             replaced = overrides.get(name)

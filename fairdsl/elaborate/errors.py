@@ -19,23 +19,37 @@ _ROWS, _FEATURES = 24, 12
 
 
 def override_of_nothing(
-    name: str, known: Sequence[str], written: Span | None = None, *, function: bool = False
+    name: str,
+    known: Sequence[str],
+    written: Span | None = None,
+    *,
+    function: bool = False,
+    takes_function: bool = False,
 ) -> Diagnostic:
     """A file or a Python ``function`` for a model that the spec does not declare, or that is ``written`` in the spec.
 
-    A file that the spec pins counts as written where a function is to replace it.
+    A file that the spec pins counts as written where a function is to replace it. ``takes_function``: the spec says
+    ``from callable``, so that a function may be given, but no file.
     """
     guess = None if written else nearest(name, known)
     listing = ", ".join(f"`{model}`" for model in known)
     file = said(f"--model {name}=...", f"models={{{name!r}: ...}}")
     option, has = (f"callables={{{name!r}: ...}}", "function") if function else (file, "file")
-    instead = "write `from callable` here" if function else "write `from` and a path here"
+    instead = (
+        "write `from callable` here"
+        if function
+        else f'give a function by `callables={{{name!r}: ...}}` from Python, or write `from "file.onnx"` here'
+        if takes_function
+        else "write `from` and a path here"
+    )
     return Diagnostic(
         code="E0550",
         title=f"`{option}` names {f'a model without a {has}' if written else 'no model of this spec'}",
         primary=Label(written, "it is given here") if written else None,
         why="an option that is quietly ignored would leave another model under audit",
-        help=f"leave out `{option.split('=')[0].split()[0]}`, or {instead}"
+        help=instead
+        if written and takes_function
+        else f"leave out `{option.split('=')[0].split()[0]}`, or {instead}"
         if written
         else f"did you mean `{guess}`?"
         if guess

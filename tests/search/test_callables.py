@@ -221,6 +221,18 @@ def test_what_the_api_refuses(tmp_path: Path) -> None:
         plans(path)
 
 
+def test_a_file_for_a_model_that_is_a_function(tmp_path: Path) -> None:
+    """One finding, which says where the function goes; not that none was given, too."""
+    path = spec(tmp_path, "callable", "yes when score > 0.4", SAME)
+    with pytest.raises(fairdsl.SpecError) as caught:
+        fairdsl.check(path, models={"approve": "approve.onnx"})
+    (found,) = caught.value.diagnostics
+    assert found.code == "E0550"
+    assert found.help is not None
+    assert "`callables={'approve': ...}`" in found.help
+    assert '`from "file.onnx"`' in found.help
+
+
 def test_lint_opens_models_only_where_it_is_asked_to(tmp_path: Path) -> None:
     path = spec(tmp_path, "callable", "yes when score > 0.4", SAME)
     assert not fairdsl.lint(path)
