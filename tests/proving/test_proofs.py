@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -61,6 +63,16 @@ def test_the_command(proved: tuple[Path, tuple[Proved, ...]], capsys: pytest.Cap
     one = str(path_of(found[0]))
     assert command.main([one, "--model", str(folder / "m.onnx"), "--question", found[0].proof.question]) == 0
     assert command.main([one, "--model", str(folder / "m.onnx"), "--question", "0" * 64]) == 1
+
+
+def test_whoever_reads_no_further_is_told_nothing_else(proved: tuple[Path, tuple[Proved, ...]]) -> None:
+    folder, _ = proved
+    reading, writing = os.pipe()
+    os.close(reading)
+    called = f"import sys; from fairdsl_verify.command import main; sys.exit(main([{str(folder)!r}]))"
+    done = subprocess.run([sys.executable, "-c", called], stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_files_are_checked_side_by_side(
