@@ -177,6 +177,15 @@ def test_checkpoints_only_ever_improve(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen[-1] == refinement.bounds()
 
 
+def test_a_last_checkpoint_that_is_quick_does_not_say_that_there_was_time() -> None:
+    """The first one takes a second, so one is kept back for the last, which takes none."""
+    pauses = iter([1.0])
+    checkpoints = Checkpoints(lambda _: time.sleep(next(pauses, 0.0)), seconds=0.1)
+    refinement = SlowBisection.start(LARGE)
+    ending = refine_in_parallel(refinement, jobs=1, deadline=after(3), observer=Silent(), checkpoints=checkpoints)
+    assert ending is Ending.DEADLINE
+
+
 class Failing(Bisection):
     """Fails in the workers."""
 

@@ -125,13 +125,15 @@ def supervised(
     with wished() as interrupt:
         clock = Clock(refinement, deadline if nodes is None else NEVER, interrupt, observer, checkpoints)
         run(clock)
+        # Before the last checkpoint, which may be so quick that there would have been time for more.
+        in_time = not clock.up
         if checkpoints is not None:
             clock.checkpoint(time.monotonic())
         if refinement.finished:
             return Ending.FINISHED
         if interrupt.requested:
             return Ending.INTERRUPTED
-        if clock.up:
+        if not in_time:
             return Ending.DEADLINE
         return Ending.STOPPED if nodes is None else Ending.NODES
 
