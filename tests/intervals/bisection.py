@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -123,11 +123,9 @@ class Bisection(Refinement):
     def stored(self) -> dict[str, Any]:
         return self.state()
 
-    def recorded(self, kept: State) -> Any:
-        """Nothing: each of its records is whole."""
-
-    def added(self, recorded: Any) -> dict[str, Any]:
-        return self.state()
+    def additions(self, kept: State) -> Callable[[], dict[str, Any]]:
+        """All of it: each of its records is whole."""
+        return self.state
 
     @classmethod
     def opened(

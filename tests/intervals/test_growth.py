@@ -41,7 +41,7 @@ def grown(task: Task, steps: list[int]) -> tuple[Refinement, Records, Records]:
     """
     refinement = Refinement.start(task)
     records, whole = [refinement.stored()], [refinement.stored()]
-    recorded = refinement.recorded(records[0])
+    additions = refinement.additions(records[0])
     for number, step in enumerate(steps):
         if number % 3 == 2:
             parts = [Refinement.resume(task, part) for part in refinement.fork(2)]
@@ -50,7 +50,7 @@ def grown(task: Task, steps: list[int]) -> tuple[Refinement, Records, Records]:
             refinement.join([part.state() for part in parts])
         else:
             refinement.advance(step)
-        records.append(refinement.added(recorded))
+        records.append(additions())
         whole.append(refinement.stored())
     return refinement, records, whole
 
@@ -126,13 +126,13 @@ def begun(task: Task, job: str = "0") -> Result:
 def written(path: Path, task: Task, steps: int, job: str = "0") -> list[int]:
     """A result with so many records, as a run that is killed leaves it; how many bytes it has after each."""
     start, refinement = begun(task, job), Refinement.start(task)
-    recorded, lengths = refinement.recorded(start.leaves), []
+    additions, lengths = refinement.additions(start.leaves), []
     with growing(path, start) as add:
         lengths.append(path.stat().st_size)
         for _ in range(steps):
             refinement.advance(STEP)
             progress = Progress(nodes=refinement.nodes, seconds=1.0, finished=False, undecided=0.0, falsified=0.0)
-            add(progress, refinement.added(recorded))
+            add(progress, additions())
             lengths.append(path.stat().st_size)
     return lengths
 

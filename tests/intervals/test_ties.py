@@ -198,9 +198,9 @@ def test_what_was_decided_is_stored_recomputed_and_gone_on_from(seed: int, nodes
     task = rounding(random_task(seed))
     refinement = before_ties(task)
     records = [refinement.stored()]
-    recorded = refinement.recorded(records[0])
+    additions = refinement.additions(records[0])
     refinement.advance(nodes)
-    records.append(refinement.added(recorded))
+    records.append(additions())
     kept = refinement.stored()
     for name, array in assembled(records).items():
         np.testing.assert_array_equal(array, kept[name])

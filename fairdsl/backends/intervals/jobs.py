@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -69,13 +69,9 @@ class IntervalJobs(Jobs):
         """The tree of splits and its claims."""
         return refinement.stored()
 
-    def recorded(self, refinement: Refinement, leaves: State) -> Any:
-        """What a file holds of the tree."""
-        return refinement.recorded(leaves) or ()
-
-    def added(self, refinement: Refinement, recorded: Any) -> Mapping[str, Any]:
+    def additions(self, refinement: Refinement, kept: State) -> Callable[[], Mapping[str, Any]]:
         """What a file lacks of the tree."""
-        return refinement.added(recorded)
+        return refinement.additions(kept)
 
     def falsified(self, refinement: Refinement) -> float:
         """Units that are treated unfairly for sure."""

@@ -7,7 +7,7 @@ memory limit, forking to other processes, and reading the totals.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, fsum, prod
@@ -158,13 +158,10 @@ class Refinement:
         """The tree of splits and what is claimed of it, for a file."""
         return stored(self.task, self._tree)
 
-    def recorded(self, kept: State) -> Recorded:
-        """What a file holds of the tree: ``kept``, which :meth:`stored` returned."""
-        return Recorded(kept)
-
-    def added(self, recorded: Recorded) -> dict[str, NDArray[Any]]:
-        """What a file lacks of the tree that holds what was ``recorded`` of it; it counts as recorded then."""
-        return recorded.added(self.task, self._tree)
+    def additions(self, kept: State) -> Callable[[], dict[str, NDArray[Any]]]:
+        """What a file lacks of the tree that holds ``kept`` of :meth:`stored`, and what was given before."""
+        recorded = Recorded(kept)
+        return lambda: recorded.added(self.task, self._tree)
 
     def of_roots(self) -> dict[str, NDArray[np.float64]]:
         """What is known of each root: at most violating, at least falsified, at most violating in float32."""

@@ -7,7 +7,7 @@ One code path solves them (:mod:`.solve`), shares them out and joins them (:mod:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -79,13 +79,9 @@ class Jobs(ABC):
     def stored(self, refinement: Any, roots: State) -> Mapping[str, Any]:
         """What a file keeps of a part that began with ``roots``."""
 
-    def recorded(self, refinement: Any, leaves: State) -> Any:
-        """What a file holds of it, so that less than all is written at the next checkpoint; None: all is written."""
+    def additions(self, refinement: Any, kept: State) -> Callable[[], Mapping[str, Any]] | None:
+        """What a file lacks that holds ``kept`` and what was given before; None: all is written at each checkpoint."""
         return None
-
-    def added(self, refinement: Any, recorded: Any) -> Mapping[str, Any]:
-        """What a file lacks that holds what was ``recorded``; it counts as recorded then."""
-        raise NotImplementedError
 
     def evaluated(self, refinement: Any) -> int:
         """Boxes that were evaluated so far."""

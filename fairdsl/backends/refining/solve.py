@@ -60,14 +60,14 @@ def solve_job(kind: Jobs, path: Path, form: str, how: Solving, observer: Observe
     start = latest = part.result
     ending = Ending.FINISHED
     if not start.finished:
-        recorded = kind.recorded(refinement, start.leaves)
+        additions = kind.additions(refinement, start.leaves)
         with growing(target, start) as add:
 
-            def save(refined: Refining) -> None:
-                if recorded is None:
+            def save(_: Refining) -> None:
+                if additions is None:
                     write_result(target, reached.result())
                 else:
-                    add(reached.progress(), kind.added(refined, recorded))
+                    add(reached.progress(), additions())
 
             checkpoints = Checkpoints(save, how.checkpoint)
             ending = refine_within(refinement, budget, observer, checkpoints, scheduler=scheduler)
