@@ -174,13 +174,13 @@ class Integers:
             added.append(rows[position] if multiples is None else [multiples[position] * each for each in rows[0]])
         return list(map(sum, zip(base, *added, strict=True)))
 
-    def high(self, known: None, point: Sequence[int]) -> int:
-        """On which side of the threshold an individual is, as far as that is known."""
-        layers = [self.adds(self.origin, enumerate(point))]
+    def high(self, known: None, box: Box) -> int:
+        """On which side of the threshold all of a box are whom nothing tells apart, as far as that is known."""
+        layers = [self.adds(self.origin, enumerate(low for low, _ in box))]
         for rows, biases in zip(self.weights, self.biases, strict=True):
             below = [value if value > 0 else 0 for value in layers[-1]]
             layers.append([sum(map(mul, row, below), bias) for row, bias in zip(rows, biases, strict=True)])
-        off = self.off([(at, at) for at in point], [(values, values) for values in layers])
+        off = self.off(box, [(values, values) for values in layers])
         return side_of(layers[-1][0], layers[-1][0], off, zero_is_low=self.zero_is_low)
 
     def narrowed(self, known: None, place: int, ends: tuple[int, int]) -> None:

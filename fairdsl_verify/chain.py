@@ -114,6 +114,6 @@ def _product(node: Node, matrix: Tensor, *added: Tensor, width: int) -> Affine:
 def _spread(held: Tensor, width: int) -> list[Fraction]:
     """A constant as one number a column."""
     shape, values = held
-    if any(size != 1 for size in shape[:-1]) or len(values) not in (1, width):
+    if len(shape) > 2 or any(size != 1 for size in shape[:-1]) or len(values) not in (1, width):
         reject("a constant has another shape than one row")
     return values * width if len(values) == 1 else values

@@ -28,6 +28,8 @@ from fairdsl_verify.tree import Checked, follow, percent, verdict_of
 MOST_CHARACTERS = 1 << 26
 #: Why a proof is rejected of which nothing follows.
 NOTHING = "it shows nothing"
+#: What goes wrong where a file says what nobody can follow.
+_UNFIT = (OSError, EOFError, zlib.error, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 
 
 def check(
@@ -48,7 +50,7 @@ def check(
             if sample is not None:
                 return sample_of(data, lines, contents, *sample)
             return _pairs(data, lines, contents, jobs, kept)
-    except (OSError, EOFError, zlib.error, ValueError, TypeError, LookupError, RecursionError) as error:
+    except _UNFIT as error:
         reject(f"it cannot be read: {error}")
 
 

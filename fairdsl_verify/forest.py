@@ -105,7 +105,8 @@ class Forest:
         labels = node.op == "TreeEnsembleClassifier"
         if node.op not in ("TreeEnsembleClassifier", "TreeEnsembleRegressor"):
             reject(f"this program does not know the operator `{node.op}`")
-        made = _back(graph, graph.outputs[0], 7 if labels else 1)
+        # Labels that are text stay text: two of them may be one number.
+        made = _back(graph, graph.outputs[0], 1 if not labels else 8 if "classlabels_strings" in node.attributes else 7)
         if _back(graph, node.inputs[0], 1) != graph.input or made != node.outputs[0]:
             reject("the model is more than trees: between its input, them and its first output stands something else")
         for ignored in ("nodes_hitrates", "nodes_missing_value_tracks_true"):  # nothing is missing
@@ -124,7 +125,7 @@ class Forest:
             limit, share = Fraction(question.threshold), Fraction(1, len(roots.first) if how == "AVERAGE" else 1)
             self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
         node.all_seen()
-        self._limit, self._roots = limit, len(roots.first)
+        self._limit, self._roots, self._share = limit, len(roots.first), share
         self._votes = [*(vote * share for vote in roots.votes.values()), *base]
         constant = sum(base, -limit)
         #: What a score of 1 is here, and how far from the threshold one has to be to count.
@@ -149,7 +150,8 @@ class Forest:
     def rounding(self) -> Fraction:
         """What the sum of anybody is off by in float32."""
         most = (self._roots + 1) * max(map(abs, self._votes), default=Fraction(0))
-        return of_trees(self.question, most, self._votes, self._roots) + of_threshold(self._limit)
+        # Sums of votes are exact as averages are if they are these times a power of two.
+        return of_trees(self.question, most, [*self._votes, self._share], self._roots) + of_threshold(self._limit)
 
     def narrowed(self, known: Known, place: int, ends: tuple[int, int]) -> Known:
         """What is left where an attribute has these positions."""
@@ -180,8 +182,9 @@ class Forest:
         """Positions from which on people of a range are told apart from those before."""
         return sorted({cut for tree in known[1] for cut in tree.cuts(place) if ends[0] < cut <= ends[1]})
 
-    def high(self, known: Known, point: Sequence[int]) -> int:
-        """On which side an individual of the box is, as far as that is known."""
+    def high(self, known: Known, box: Box) -> int:
+        """On which side all of a box are whom nothing tells apart, as far as that is known."""
+        point = [low for low, _ in box]
         total = known[0] + sum(tree.at(point) for tree in known[1])
         return side_of(total, total, self.margin, zero_is_low=self.zero_is_low)
 

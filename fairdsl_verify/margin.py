@@ -18,8 +18,10 @@ from fairdsl_verify import reject
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import Column, Model
 
-#: Numbers up to here are float32 numbers if they are whole; the least that is not flushed to zero; the greatest.
-WHOLE, LEAST, GREATEST = 1 << 24, Fraction(1, 1 << 126), 1 << 127
+#: Numbers up to here are float32 numbers if they are whole; the least that is not flushed to zero, and one over it.
+WHOLE, LEAST, OVER_LEAST = 1 << 24, Fraction(1, 1 << 126), 1 << 126
+#: What is below this does not overflow.
+GREATEST = 1 << 127
 #: Sizes and errors of networks are multiples of 2^-64, rounded up.
 BITS = 64
 
@@ -66,9 +68,10 @@ class Float32:
         errors = [ceil(size * gamma(1)) for size in sizes]
         for nodes, scale, (_, highs) in zip(self._layers, self._scales, bounds, strict=True):
             for rows, biases, lost in nodes:
-                carried = [-(-sum(map(mul, row, errors)) >> BITS) for row in rows]
+                most, carried = list(map(add, sizes, errors)), [-(-sum(map(mul, row, errors)) >> BITS) for row in rows]
                 sizes = [-(-sum(map(mul, row, sizes)) >> BITS) + bias for row, bias in zip(rows, biases, strict=True)]
-                if max(map(add, sizes, carried)) >= GREATEST << BITS:
+                # What is read is looked at as well: zero times infinity is no number.
+                if max(*most, *map(add, sizes, carried)) >= GREATEST << BITS:
                     reject("a number of the model may overflow in float32")
                 errors = [error + ceil(lost * (size + error)) for size, error in zip(sizes, carried, strict=True)]
             off = errors[0]
@@ -81,7 +84,8 @@ class Float32:
 
 def _sizes(node: Affine) -> tuple[list[list[int]], list[int], Fraction]:
     """What a node makes of sizes, and the gamma of the operations that a number goes through."""
-    if any(0 < abs(number) < LEAST for row in (node.bias, *node.weight) for number in row):
+    # What is divided by stands there as one over it.
+    if any(number and not LEAST <= abs(number) <= OVER_LEAST for row in (node.bias, *node.weight) for number in row):
         reject("a number of the file may be flushed to zero in float32")
     count = 1 + max(sum(map(bool, row)) for row in node.weight)
     rows, biases = ([_up(abs(number)) for number in row] for row in node.weight), (_up(abs(b)) + 1 for b in node.bias)
@@ -96,6 +100,8 @@ def _up(number: Fraction) -> int:
 def of_trees(question: Model, sizes: Fraction, votes: list[Fraction], trees: int) -> Fraction:
     """What the sum of anybody's votes is off by; ``sizes``: the most that they come to without their signs."""
     whole = [(0, attribute.size - 1) for attribute in question.attributes]
+    if sizes * trees >= GREATEST:
+        reject("a number of the model may overflow in float32")
     for column in question.reads:
         # Between the ends of an integer's range its values are whole multiples of the factor, which starts at one.
         numbers = [column.constant, *column.factors.values(), *chain(*added_to(column, whole))]

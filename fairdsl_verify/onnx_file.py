@@ -27,8 +27,8 @@ class Message:
         while at < len(data):
             tag, at = _varint(data, at)
             kind, number = tag & 7, tag >> 3
-            if kind not in (0, 1, 2, 5):
-                reject(f"the model's file has a field of wire type {kind}")
+            if kind not in (0, 1, 2, 5) or not 0 < number < 1 << 29:  # some readers cut a larger number off
+                reject(f"the model's file has a field {number} of wire type {kind}")
             value: Any
             value, at = (8, at) if kind == 1 else (4, at) if kind == 5 else _varint(data, at)
             if kind:  # so far it is a size
@@ -196,9 +196,11 @@ class Graph:
         if len(given) != 1 or given[0].text(1) in self.constants:
             reject("the model has several inputs, or an initializer that callers may replace")
         self.input = given[0].text(1)
-        if len({*made, self.input}) != len(made) + 1:
-            reject("a tensor is made twice")
+        if len({*made, self.input, ""}) != len(made) + 2:
+            reject("a tensor is made twice, or has no name")
         shape = Message(Message(Message(given[0].one(2, 2, b"")).one(1, 2, b"")).one(2, 2, b""))
-        sizes = [Message(size).one(1, 0, 0) for size in shape.each(1)][1:]
+        sizes = [Message(size).one(1, 0, 0) for size in shape.each(1)]
+        if len(sizes) not in (0, 2):
+            reject("the model's input is not a table, with a row for each individual")
         #: How many columns the input is declared to have; 0 where the file leaves that open.
-        self.width = prod(sizes) if sizes else 0
+        self.width: int = sizes[1] if sizes else 0

@@ -256,8 +256,7 @@ class Checker:
         for unit in product(*runs):
             ends = dict(zip(self.shared, unit, strict=True))
             here = tuple(ends.get(place, whole) for place, whole in enumerate(box))
-            firsts = {number: [low for low, _ in self.assigned(here, number)] for number in only}
-            sides = {number: self.net.high(known, first) for number, first in firsts.items()}
+            sides = {number: self.net.high(known, self.assigned(here, number)) for number in only}
             if MAYBE in sides.values():
                 reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
             yield here, sides

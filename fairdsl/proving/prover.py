@@ -18,7 +18,7 @@ from fairdsl.proving.grown import Grown
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
-from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Condition
+from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Condition
 from fairdsl_verify.relaxed import RelaxedChecker
 from fairdsl_verify.tree import Checker, Node, Totals
 
@@ -281,9 +281,9 @@ def _extremes(net: Integers, found: Pass, component: list[int]) -> list[int]:
     return list({min(moved, key=moved.__getitem__), max(moved, key=moved.__getitem__)})
 
 
-def _centre(checker: Checker, node: Node, number: int) -> list[int]:
+def _centre(checker: Checker, node: Node, number: int) -> Box:
     """The individual in the middle of a box with an assignment of what differs."""
-    return _placed(checker, [(low + high) // 2 for low, high in node.box], number)
+    return tuple((at, at) for at in _placed(checker, [(low + high) // 2 for low, high in node.box], number))
 
 
 def _middle(checker: Checker, node: Node, place: int) -> tuple[int, int] | None:

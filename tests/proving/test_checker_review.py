@@ -125,7 +125,7 @@ def test_whole_networks_are_the_files(seed: int) -> None:
                 below = [max(each, 0) for each in whole]
                 rows = net.weights[number - 1]
                 whole = list(map(add, [sum(map(mul, row, below)) for row in rows], net.biases[number - 1]))
-        assert net.high(net.start, point) == (YES if values[0] > 0 else NO)
+        assert net.high(net.start, tuple((at, at) for at in point)) == (YES if values[0] > 0 else NO)
         found.append((whole[0], values[0]))
     assert all(one[0] * other[1] == one[1] * other[0] for one, other in combinations(found, 2))
 

@@ -114,7 +114,7 @@ def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
 
 def either(net: Integers, unit: Sequence[int]) -> bool:
     """Whether the two of a unit may be decided differently; within the margin one may be on either side."""
-    sides = {net.high(None, (*unit, sex)) for sex in (0, 1)}
+    sides = {net.high(None, tuple((at, at) for at in (*unit, sex))) for sex in (0, 1)}
     return len(sides) > 1 or MAYBE in sides
 
 
