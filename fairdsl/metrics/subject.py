@@ -21,7 +21,7 @@ import numpy as np
 
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.ensemble import Inputs, attributes_of, reading_copy
-from fairdsl.ir.expr import FALSE, Predicate, atoms, conjoin
+from fairdsl.ir.expr import FALSE, Predicate, conjoin
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Row
@@ -30,12 +30,11 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Key, columns_of, key_of
 from fairdsl.numerics.axes import Axis, axis_of, mentioned
 from fairdsl.numerics.cells import place_of
-from fairdsl.numerics.truth import single_parts
+from fairdsl.numerics.truth import ByColumn, by_column
 
 __all__ = [
     "Subject",
     "axes_of",
-    "crossing",
     "looked_at",
     "predicates_of",
     "single_events",
@@ -224,29 +223,14 @@ def predicates_of(subject: Subject) -> list[Predicate]:
 
 def looked_at(subject: Subject) -> set[int]:
     """The columns that the model, the conditions or the keys look at."""
-    asked = {column for predicate in predicates_of(subject) for column in mentioned(predicate)}
-    return {*subject.keys, *asked, *weighed_by(subject.model)}
+    return {*subject.keys, *by_column(predicates_of(subject)).columns, *weighed_by(subject.model)}
 
 
-def axes_of(subject: Subject) -> dict[int, Axis]:
-    """The columns that the model, the conditions or the keys look at, as axes."""
-    predicates, weighed, columns = predicates_of(subject), weighed_by(subject.model), looked_at(subject)
-    singles: dict[int, dict[Predicate, None]] = {column: {} for column in columns}
-    together: set[int] = set()
-    for predicate in predicates:
-        for single in single_parts(predicate):
-            singles[mentioned(single)[0]][single] = None
-        together |= crossing(predicate)
-    network = subject.network
+def axes_of(subject: Subject, tests: ByColumn | None = None) -> dict[int, Axis]:
+    """The columns that the model, the conditions or the keys look at, as axes; ``tests`` are what those are about."""
+    tests, weighed, network = tests or by_column(predicates_of(subject)), weighed_by(subject.model), subject.network
+    numbered = weighed | tests.together
     return {
-        column: axis_of(
-            network.columns[column], network.cells[column], singles[column], column in weighed or column in together
-        )
-        for column in sorted(columns)
+        column: axis_of(network.columns[column], network.cells[column], tests.alone.get(column, ()), column in numbered)
+        for column in sorted({*subject.keys, *tests.columns, *weighed})
     }
-
-
-def crossing(predicate: Predicate) -> set[int]:
-    """The columns that a comparison of several columns is about."""
-    each = (mentioned(atom) for atom in atoms(predicate))
-    return {column for columns in each if len(columns) > 1 for column in columns}

@@ -7,7 +7,7 @@ three-valued logic. Both answers may be yes too often, never too seldom.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from fairdsl.numerics.axes import Axis, mentioned
 from fairdsl.numerics.bounds import outward
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["Truths", "single_parts", "truths_at"]
+__all__ = ["ByColumn", "Truths", "by_column", "truths_at"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -32,17 +32,73 @@ _EXACT = 2**53
 _FEW = 64
 
 
-def single_parts(predicate: Predicate) -> list[Predicate]:
-    """The largest parts of a predicate that are about one column."""
-    if len(mentioned(predicate)) <= 1:
-        return [predicate] if mentioned(predicate) else []
-    match predicate:
-        case And(parts) | Or(parts):
-            return [single for part in parts for single in single_parts(part)]
-        case Not(part):
-            return single_parts(part)
-        case _:
-            return []
+@dataclass(slots=True)
+class ByColumn:
+    """What predicates are about.
+
+    ``alone``: by column the largest parts that are about it alone; ``together``: the columns that a comparison of
+    several is about.
+    """
+
+    alone: dict[int, list[Predicate]]
+    together: set[int]
+
+    @property
+    def columns(self) -> set[int]:
+        """All columns that are looked at."""
+        return {*self.alone, *self.together}
+
+    @property
+    def parts(self) -> list[Predicate]:
+        """All parts about one column."""
+        return [part for parts in self.alone.values() for part in parts]
+
+
+def by_column(predicates: Iterable[Predicate]) -> ByColumn:
+    """What these are about; a part that they share is looked at once, for trees repeat their tests."""
+    walk, listed = _Walk(), list(predicates)  # which keeps them while their identities count
+    walk.note(listed)
+    return ByColumn(
+        {column: list(dict.fromkeys(parts.values())) for column, parts in walk.alone.items()}, walk.together
+    )
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Predicates by identity: the columns of those that were looked at, and, by column, parts that are about it."""
+
+    columns: dict[int, frozenset[int]] = field(default_factory=dict)
+    alone: dict[int, dict[int, Predicate]] = field(default_factory=dict)
+    together: set[int] = field(default_factory=set)
+
+    def note(self, parts: Iterable[Predicate]) -> None:
+        """Those that are about one column each."""
+        for part in parts:
+            if len(own := self._of(part)) == 1:
+                (column,) = own
+                self.alone.setdefault(column, {})[id(part)] = part
+
+    def _of(self, predicate: Predicate) -> frozenset[int]:
+        found = self.columns.get(id(predicate))
+        if found is None:
+            found = self.columns[id(predicate)] = self._looked(predicate)
+        return found
+
+    def _looked(self, predicate: Predicate) -> frozenset[int]:
+        match predicate:
+            case Compare(left=left):
+                found = frozenset([variable.attribute for variable, _ in left.terms])
+                if len(found) > 1:
+                    self.together |= found
+            case Member(variable=variable):
+                found = frozenset((variable.attribute,))
+            case Not(part):
+                found = self._of(part)
+            case And(parts) | Or(parts):
+                found = frozenset().union(*map(self._of, parts))
+                if len(found) > 1:
+                    self.note(parts)
+        return found
 
 
 @dataclass(slots=True)

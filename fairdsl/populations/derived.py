@@ -28,8 +28,8 @@ from fairdsl.ir.expr import Compare, Linear, Predicate, Relation, Who, holds
 from fairdsl.ir.model import Model, read_attributes
 from fairdsl.ir.opaque import Access
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Sample
-from fairdsl.metrics.subject import crossing
 from fairdsl.numerics.cells import Cut, cells_between, places, points
+from fairdsl.numerics.truth import by_column
 from fairdsl.populations import errors
 from fairdsl.populations.cutting import cuts_by_quantiles, cuts_in
 from fairdsl.source import Span
@@ -182,7 +182,7 @@ class _Made:
         """The network with cells of the parents on each of which the tests that are about it alone do not change."""
         if self.derived.of is None:
             self._check_model()
-        apart = set(self._parents()) if self.derived.of is None else set[int]().union(*map(crossing, self._tests))
+        apart = set(self._parents()) if self.derived.of is None else by_column(self._tests).together
         for parent in self._parents():
             cuts = {cut for test in self._tests for cut in cuts_in(test, parent)}
             divided = [

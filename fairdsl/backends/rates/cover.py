@@ -27,11 +27,11 @@ from fairdsl.backends.rates.judged import Judged, Known, part
 from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import NOWHERE, Cuts, Look, NoBounds, TreeBounds, adds_trees, halved
-from fairdsl.ir.expr import TRUE, Predicate
+from fairdsl.ir.expr import TRUE
 from fairdsl.metrics.alike import Assignment
 from fairdsl.metrics.joint import Bounds, Joint
-from fairdsl.metrics.subject import Subject, axes_of, crossing
-from fairdsl.numerics.truth import Truths, single_parts
+from fairdsl.metrics.subject import Subject, axes_of
+from fairdsl.numerics.truth import Truths, by_column
 
 if TYPE_CHECKING:  # its loops are compiled, so it is imported where there are hidden units
     from fairdsl.backends.rates.unit_bounds import UnitBounds
@@ -74,8 +74,8 @@ class Cover:
         self._together = isinstance(self._bounds, TreeBounds | AlikeBounds)
         width = len(subject.network.columns)
         self._points = Individuals(subject.model, subject.condition, self.axes, width, groups)
-        condition = subject.condition
-        self._asks, self._crossing = _parts_of(condition), np.array(sorted(crossing(condition)), dtype=np.int64)
+        given = by_column([subject.condition])
+        self._asks, self._crossing = given.parts, np.array(sorted(given.together), dtype=np.int64)
         self._cuts = Cuts(self._asks, self._truths)
         self._columns = np.array(sorted(self.axes), dtype=np.int64)
         start, stop = self._roots()
@@ -367,7 +367,3 @@ class Cover:
 def _between(bounds: Bounds, high: Fraction) -> Bounds:
     """Bounds with another upper one."""
     return bounds if bounds.high <= high else Bounds(low=min(bounds.low, high), high=high)
-
-
-def _parts_of(condition: Predicate) -> Sequence[Predicate]:
-    return [] if condition == TRUE else single_parts(condition)

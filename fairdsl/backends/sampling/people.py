@@ -24,10 +24,9 @@ from fairdsl.ir.domain import Attribute
 from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
 from fairdsl.ir.expr import Predicate, holds
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row, with_ancestors
-from fairdsl.metrics.subject import Subject, axes_of, crossing, predicates_of, weighed_by
-from fairdsl.numerics.axes import mentioned
+from fairdsl.metrics.subject import Subject, axes_of, predicates_of, weighed_by
 from fairdsl.numerics.rounding import float_above, float_below
-from fairdsl.numerics.truth import single_parts
+from fairdsl.numerics.truth import ByColumn, by_column
 
 __all__ = ["Crowd", "OpenInsideError", "People"]
 
@@ -277,12 +276,11 @@ def _tried(subject: Subject, columns: set[int]) -> dict[int, _Tried]:
     open_ = {c for c in columns if any(cell.inside is Inside.UNKNOWN for cell in network.cells[c])}
     if not open_:
         return {}
-    axes, weighed = axes_of(subject), _read_as_numbers(subject)
-    asked = [part for predicate in predicates_of(subject) for part in single_parts(predicate)]
-    given = single_parts(subject.condition)
+    asked, given = by_column(predicates_of(subject)), by_column([subject.condition]).parts
+    axes, weighed = axes_of(subject, asked), _read_as_numbers(subject, asked)
     found: dict[int, _Tried] = {}
     for column in sorted(open_):
-        attribute, own = network.columns[column], [part for part in asked if mentioned(part) == (column,)]
+        attribute, own = network.columns[column], asked.alone.get(column, [])
         values: dict[int, Sequence[Fraction]] = {}
         for place, cell in enumerate(network.cells[column]):
             atom = next((each for each in axes[column].atoms if each.cell == place), None)
@@ -307,9 +305,8 @@ def _truths(predicates: Sequence[Predicate], value: Fraction) -> tuple[bool, ...
     return tuple(holds(predicate, lambda _: value) for predicate in predicates)
 
 
-def _read_as_numbers(subject: Subject) -> frozenset[int]:
+def _read_as_numbers(subject: Subject, asked: ByColumn) -> frozenset[int]:
     """The columns of which every value may matter, and not the truth of some tests alone."""
     if subject.model.opaque is not None:
         return subject.read
-    together = (crossing(predicate) for predicate in predicates_of(subject))
-    return frozenset(weighed_by(subject.model).union(*together))
+    return frozenset(weighed_by(subject.model) | asked.together)

@@ -23,10 +23,10 @@ import numpy as np
 
 from fairdsl.backends.ssat.conditioning import Conditioned, Order, Scope, conditioned, order_of
 from fairdsl.ir.expr import Predicate, conjuncts, holds
-from fairdsl.metrics.subject import Subject, axes_of, crossing, predicates_of, weighed_by
+from fairdsl.metrics.subject import Subject, axes_of, predicates_of, weighed_by
 from fairdsl.numerics.axes import Atom, Axis, mentioned
 from fairdsl.numerics.tables import Table, whole_table
-from fairdsl.numerics.truth import single_parts, truths_at
+from fairdsl.numerics.truth import by_column, truths_at
 
 __all__ = ["Distribution", "Division", "NumbersError", "Part", "division_of"]
 
@@ -203,8 +203,8 @@ class Distribution:
     @property
     def wanted(self) -> frozenset[int]:
         """The columns that the model and the conditions that are asked look at."""
-        predicates = [*predicates_of(self.subject)[:-1], *self.asked]
-        return frozenset(weighed_by(self.subject.model).union(*(mentioned(each) for each in predicates)))
+        tests = by_column([*predicates_of(self.subject)[:-1], *self.asked])
+        return frozenset(weighed_by(self.subject.model) | tests.columns)
 
     @cached_property
     def order(self) -> Order:
@@ -292,15 +292,11 @@ def _holds_at(predicate: Predicate, columns: Sequence[int], values: Sequence[Fra
 def _divided(subject: Subject) -> _Conditions:
     """The columns that are looked at, without the parts that conditions leave out."""
     predicates, conditions = predicates_of(subject)[:-1], conjuncts(subject.condition)
-    singles: dict[int, dict[Predicate, None]] = {}
-    numbered = weighed_by(subject.model)
-    for predicate in (*predicates, *conditions):
-        numbered |= crossing(predicate)
-        for single in single_parts(predicate):
-            singles.setdefault(mentioned(single)[0], {})[single] = None
+    tests = by_column([*predicates, *conditions])
+    numbered = weighed_by(subject.model) | tests.together
     divisions = {
-        column: division_of(column, axis, list(singles.get(column, ())), numbered=column in numbered, most=_PARTS)
-        for column, axis in axes_of(subject).items()
+        column: division_of(column, axis, tests.alone.get(column, ()), numbered=column in numbered, most=_PARTS)
+        for column, axis in axes_of(subject, tests).items()
     }
     asked, several, impossible = list[Predicate](), list[Predicate](), False
     for condition in conditions:

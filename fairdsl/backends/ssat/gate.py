@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 from fairdsl.backends.contract import Offer, Refusal
@@ -11,8 +10,7 @@ from fairdsl.backends.ssat.distribution import Distribution, NumbersError
 from fairdsl.backends.ssat.encode.model import unsupported
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.subject import Subject, predicates_of, weighed_by
-from fairdsl.numerics.axes import mentioned
+from fairdsl.metrics.subject import Subject, looked_at
 
 __all__ = ["offer"]
 
@@ -35,7 +33,7 @@ def _of_distribution(subject: Subject, question: GroupMetric) -> Refusal | None:
     keys = prod(len(network.cells[column]) for column in subject.keys)
     if keys > _KEYS:
         return Refusal(why=f"there are {keys:,} groups", span=question.span)
-    for column in sorted(set(_looked_at(subject))):
+    for column in sorted(looked_at(subject)):
         if network.factor_of(column).normal:
             attribute = network.columns[column]
             why = (
@@ -51,10 +49,3 @@ def _of_distribution(subject: Subject, question: GroupMetric) -> Refusal | None:
     if largest > _TABLE:
         return Refusal(why=f"the distribution connects so many columns that a table would have {largest:,} cells")
     return None
-
-
-def _looked_at(subject: Subject) -> Iterator[int]:
-    yield from subject.keys
-    yield from weighed_by(subject.model)
-    for predicate in predicates_of(subject):
-        yield from mentioned(predicate)

@@ -13,19 +13,21 @@ other rules choose.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.backends.contract import Observer, Silent
-from fairdsl.backends.ssat.engine.formula import EXISTS, prepared
+from fairdsl.backends.ssat.engine.formula import EXISTS, Formula, prepared, shape_of, weighed
 from fairdsl.backends.ssat.engine.residual import Component, Residual
 from fairdsl.backends.ssat.engine.search import Cache, Search, Solution, Statistics, UnfinishedError
+from fairdsl.backends.ssat.engine.trace import Recorder, Trace
 from fairdsl.backends.ssat.instance import Clause, Instance
-from fairdsl.clock import NEVER, Deadline
+from fairdsl.clock import NEVER, Deadline, Work, spend
 from fairdsl.numerics.elimination import ranked
 from fairdsl.verdict import Reason
 
-__all__ = ["Engine", "depths"]
+__all__ = ["Engine", "Known", "depths"]
 
 #: Variables of a bag: more of them separate too little to be worth it.
 _WIDEST = 5
@@ -92,15 +94,55 @@ def _centroid(start: int, near: list[list[int]], gone: list[bool]) -> int:
 # Whole questions: the value of an instance with some outermost choices assumed, and choices that attain it.
 
 
+#: Shapes of instances that are kept: groups of one question mostly have the same.
+_KEPT = 16
+#: What is counted where effort is given.
+_COMPONENTS = Work("components evaluated", 2)
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A formula without regard to its weights, the depths of its variables, and its search, if that left a circuit."""
+
+    formula: Formula
+    depth: list[int]
+    trace: Trace | None = None
+
+
+class Known:
+    """What is known of instances that were solved before, as far as it does not depend on their probabilities."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[Hashable, _Prepared] = {}
+
+    def prepared(self, instance: Instance) -> _Prepared:
+        """Of an instance of this shape."""
+        shape = shape_of(instance)
+        found = self._shapes.get(shape)
+        if found is None:
+            found = _prepared(instance)
+            if len(self._shapes) == _KEPT:
+                del self._shapes[next(iter(self._shapes))]
+            self._shapes[shape] = found
+        return found
+
+
+def _prepared(instance: Instance) -> _Prepared:
+    formula = prepared(instance)
+    return _Prepared(formula, depths(formula.clauses, formula.level))
+
+
 class Engine:
     """Solves an instance, as often as one likes under different assumptions: what one call learns helps the next.
 
-    ``memory`` is the number of bytes for known components and for those that are being solved.
+    ``memory`` is the number of bytes for known components and for those that are being solved. With ``known`` given,
+    what was found out about instances that differ in their probabilities alone is not found out again.
     """
 
-    def __init__(self, instance: Instance, *, memory: int = 2 << 30) -> None:
-        self._formula = prepared(instance)
-        self._depth = depths(self._formula.clauses, self._formula.level)
+    def __init__(self, instance: Instance, *, memory: int = 2 << 30, known: Known | None = None) -> None:
+        self._prepared = _prepared(instance) if known is None else known.prepared(instance)
+        self._formula = weighed(self._prepared.formula, instance)
+        self._recorded = known is not None
         # One half for what is known, the other for what is open.
         self._cache = Cache(memory // 2)
 
@@ -114,19 +156,16 @@ class Engine:
         """
         began = time.monotonic()
         assumed = self._checked(assumptions)
+        trace = self._prepared.trace
         statistics = Statistics()
-        residual = Residual(self._formula)
-        search = Search(
-            self._formula,
-            self._depth,
-            self._cache,
-            residual,
-            statistics,
-            deadline=deadline,
-            observer=observer or Silent(),
-        )
-        low, high, reason, choice = self._answer(assumed, residual, search)
-        statistics.cache_entries = len(self._cache)
+        if trace is None or assumed:
+            low, high, reason, choice = self._searched(assumed, statistics, deadline, observer or Silent())
+            statistics.cache_entries = len(self._cache)
+        else:
+            spend(_COMPONENTS, len(trace.components))
+            low = high = trace.value(self._formula)
+            reason = choice = None
+            statistics.components = statistics.cache_hits = statistics.cache_entries = len(trace.components)
         statistics.seconds = time.monotonic() - began
         return Solution(low=low, high=high, choice=choice, reason=reason, statistics=statistics)
 
@@ -141,18 +180,32 @@ class Engine:
                 raise ValueError(f"both {literal} and {-literal} are assumed")
         return assumed
 
-    def _answer(
-        self, assumed: tuple[int, ...], residual: Residual, search: Search
+    def _searched(
+        self, assumed: tuple[int, ...], statistics: Statistics, deadline: Deadline, observer: Observer
     ) -> tuple[Fraction, Fraction, Reason | None, Mapping[int, bool] | None]:
         """Bounds of the value, why they are apart, and the choice."""
-        formula = self._formula
+        formula, residual, recorder = self._formula, Residual(self._formula), Recorder(self._formula)
+        # A choice is to be named, and components of other calls are not recorded.
+        if not self._recorded or assumed or formula.outermost or len(self._cache):
+            recorder.stop()
+        search = Search(
+            formula,
+            self._prepared.depth,
+            self._cache,
+            residual,
+            statistics,
+            deadline=deadline,
+            observer=observer,
+            recorder=recorder,
+        )
         factor = 0 if formula.void else residual.assume(assumed)
         factor = factor and factor * residual.settle()
         if not factor:
             return Fraction(0), Fraction(0), None, self._chosen(residual, assumed, [], search)
         everything = range(1, formula.variables + 1)
         # Variables in no clause count with the factor 1, so their scales are left out on both sides.
-        whole = search.scale([variable for variable in everything if residual.truth[variable]])
+        settled = [variable for variable in everything if residual.truth[variable]]
+        whole = search.scale(settled)
         _, parts = residual.split(everything)
         low = high = factor
         reason: Reason | None = None
@@ -170,12 +223,22 @@ class Engine:
                 low, high = 0, high * scale
         if low < high:
             return Fraction(low, whole), Fraction(high, whole), reason, None
+        if reason is None and not recorder.stopped:
+            self._record(recorder, settled, residual, parts)
         # Every choice attains 0.
         return (
             Fraction(low, whole),
             Fraction(high, whole),
             None,
             self._chosen(residual, assumed, parts if low else [], search),
+        )
+
+    def _record(self, recorder: Recorder, settled: list[int], residual: Residual, parts: list[Component]) -> None:
+        """Keep the circuit of a search that was finished."""
+        literals = [variable if residual.truth[variable] > 0 else -variable for variable in settled]
+        whole = [variable for part in parts for variable in part.variables]
+        self._prepared.trace = recorder.trace(
+            recorder.product(literals, (), parts), recorder.scales([*settled, *whole])
         )
 
     def _chosen(

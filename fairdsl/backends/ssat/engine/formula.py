@@ -23,13 +23,13 @@ So a test at the root of a tree can be decided before the many variables that it
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
-from fairdsl.backends.ssat.instance import Clause, Instance, Quantifier
+from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 
-__all__ = ["EXISTS", "FORALL", "RANDOM", "Formula", "advance", "definitions", "prepared"]
+__all__ = ["EXISTS", "FORALL", "RANDOM", "Formula", "advance", "definitions", "prepared", "shape_of", "weighed"]
 
 #: Quantifiers as small numbers, for comparisons in the innermost loops.
 EXISTS, FORALL, RANDOM = 0, 1, 2
@@ -185,20 +185,33 @@ class Formula:
     void: bool
 
 
+def shape_of(instance: Instance) -> Hashable:
+    """Equal for instances whose formulas differ in weights and scales alone."""
+    prefix = [(bound.variable, bound.quantifier.value, _certain(bound)) for bound in instance.prefix]
+    return instance.variables, tuple(prefix), instance.clauses
+
+
+def weighed(formula: Formula, instance: Instance) -> Formula:
+    """A formula of the instance's shape with the instance's probabilities."""
+    size = instance.variables + 1
+    weight, scale = [1] * (2 * size), [1] * size
+    for bound in instance.prefix:
+        if bound.chance is not None and bound.chance.denominator > 1:
+            truth, whole = bound.chance.as_integer_ratio()
+            weight[bound.variable], weight[-bound.variable], scale[bound.variable] = truth, whole - truth, whole
+    return replace(formula, weight=weight, scale=scale)
+
+
+def _certain(bound: Bound) -> int | None:
+    """The truth of a random variable that has only one; None of any other variable."""
+    return bound.chance.numerator if bound.chance is not None and bound.chance.denominator == 1 else None
+
+
 def prepared(instance: Instance) -> Formula:
     """The formula of an instance."""
     size = instance.variables + 1
     position, level, kind = _prefix(instance)
-    weight, scale = [1] * (2 * size), [1] * size
-    certain: list[int] = []
-    for bound in instance.prefix:
-        if bound.chance is None:
-            continue
-        truth, whole = bound.chance.numerator, bound.chance.denominator
-        if whole == 1:
-            certain.append(bound.variable if truth else -bound.variable)
-        else:
-            weight[bound.variable], weight[-bound.variable], scale[bound.variable] = truth, whole - truth, whole
+    certain = [b.variable if truth else -b.variable for b in instance.prefix if (truth := _certain(b)) is not None]
     clauses = _normal(instance.clauses, position, kind)
     occurs: list[list[int]] = [[] for _ in range(2 * size)]
     for index, clause in enumerate(clauses):
@@ -218,13 +231,13 @@ def prepared(instance: Instance) -> Formula:
     for variables in used:
         for variable in variables:
             uses[variable] += 1
-    return Formula(
+    formula = Formula(
         variables=instance.variables,
         outermost=_outermost(instance, clauses),
         level=level,
         kind=kind,
-        weight=weight,
-        scale=scale,
+        weight=[],
+        scale=[],
         clauses=clauses,
         members=[tuple(map(abs, clause)) for clause in clauses],
         occurs=[tuple(indices) for indices in occurs],
@@ -236,6 +249,7 @@ def prepared(instance: Instance) -> Formula:
         fixed=(*certain, *(clause[0] for clause in clauses if len(clause) == 1)),
         void=any(not clause for clause in clauses),
     )
+    return weighed(formula, instance)
 
 
 def _prefix(instance: Instance) -> tuple[list[int], list[int], list[int]]:

@@ -95,6 +95,10 @@ class Residual:
         """The present state: how many literals are assigned, and how many clauses closed."""
         return len(self._trail), len(self._closed)
 
+    def since(self, mark: Mark) -> list[int]:
+        """The literals that were assigned since an earlier state."""
+        return self._trail[mark[0] :]
+
     def undo(self, mark: Mark) -> None:
         """Back to an earlier state."""
         assigned, closed = mark
@@ -226,21 +230,20 @@ class Residual:
 
     # ---- components --------------------------------------------------------------------------
 
-    def split(self, variables: Sequence[int]) -> tuple[int, list[Component]]:
-        """The components among variables (ascending), and the scales of those that are in no clause any more."""
-        formula, count, seen = self._formula, self.count, self._seen
+    def split(self, variables: Sequence[int]) -> tuple[list[int], list[Component]]:
+        """Those among variables (ascending) that are in no clause any more, and the components of the others."""
+        count, seen = self.count, self._seen
         self._sweep += 1
         sweep = self._sweep
-        factor = 1
-        found = []
+        free, found = [], []
         for variable in variables:
             if seen[variable] >= sweep:
                 continue
             if count[variable] or count[-variable]:
                 found.append(self._component(variable))
             else:
-                factor *= formula.scale[variable]
-        return factor, found
+                free.append(variable)
+        return free, found
 
     def _component(self, start: int) -> Component:
         """The component of its least variable. The walk depends on the component alone, so its order is canonical."""

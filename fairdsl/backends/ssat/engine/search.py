@@ -13,6 +13,7 @@ from typing import TypeAlias
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.ssat.engine.formula import EXISTS, FORALL, RANDOM, Formula
 from fairdsl.backends.ssat.engine.residual import Component, Residual
+from fairdsl.backends.ssat.engine.trace import Product, Recorder
 from fairdsl.clock import Deadline, Work, meter_in_force, now, spend
 from fairdsl.verdict import Reason
 
@@ -159,7 +160,9 @@ class Search:
         *,
         deadline: Deadline,
         observer: Observer,
+        recorder: Recorder,
     ) -> None:
+        self._recorder = recorder
         self._formula = formula
         self._depth = depth
         self._cache = cache
@@ -219,13 +222,16 @@ class Search:
             raise UnfinishedError(0, self.scale(component.variables), ended)
         variable, chosen = self._outermost(component.variables)
         literals = self._ordered(variable)
+        if self._formula.kind[variable] != RANDOM:
+            self._recorder.stop()
         self._statistics.decisions += 1
         self._bytes += size
         values: list[int] = []
+        products: list[Product] = []
         stopped: UnfinishedError | None = None
         try:
             for literal in literals:
-                values.append((yield from self._branch(component, literal, self._enough(variable, values))))
+                values.append((yield from self._branch(component, literal, self._enough(variable, values), products)))
         except UnfinishedError as bounds:
             # Raised outside of this block, lest a deep stack of exceptions refer to one another.
             stopped = bounds
@@ -234,10 +240,15 @@ class Search:
             raise self._bounds(component, literals, values, stopped)
         value, choice = self._combined(literals, values)
         self._cache.put(component.key, value, choice if chosen else None)
+        if not self._recorder.stopped:
+            self._recorder.component(component, products)
         return value
 
-    def _branch(self, component: Component, literal: int, enough: int | None) -> _Solving:
-        """The value with a literal true, without its own weight; some number <= ``enough`` where it is no greater."""
+    def _branch(self, component: Component, literal: int, enough: int | None, products: list[Product]) -> _Solving:
+        """The value with a literal true, without its own weight; some number <= ``enough`` where it is no greater.
+
+        Where it is not 0, what it is the product of, with its own weight, is appended to ``products``.
+        """
         if enough is not None and self.scale(component.variables) <= enough:
             return 0
         residual = self._residual
@@ -245,9 +256,11 @@ class Search:
         factor = residual.decide(literal)
         self._statistics.propagations += residual.mark()[0] - before[0] - 1
         waiting: list[Component] = []
+        free: list[int] = []
+        parts: list[Component] = []
         if factor:
-            left, parts = residual.split(component.variables)
-            factor *= left
+            free, parts = residual.split(component.variables)
+            factor *= self.scale(free)
             for part in parts:
                 known = self._look_up(part)
                 if known is None:
@@ -271,6 +284,8 @@ class Search:
         if stopped is not None:
             low = 0 if waiting else factor * stopped.low
             raise UnfinishedError(low, factor * stopped.high * self._scales(waiting), stopped.reason)
+        if factor and not self._recorder.stopped:
+            products.append(self._recorder.product(residual.since(before), free, parts))
         residual.undo(before)
         return factor
 

@@ -17,7 +17,7 @@ from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.solved import Asked, Bounds, Choosing, Solved, Work
 from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.encode.linear import TooLargeError
-from fairdsl.backends.ssat.engine import Engine
+from fairdsl.backends.ssat.engine import Engine, Known
 from fairdsl.backends.ssat.errors import not_sdimacs
 from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
@@ -60,9 +60,10 @@ Read = Callable[[str, str], tuple[Instance, Fraction]]
 EMBEDDED = "the embedded solver"
 
 
-def solve_value(path: Path, form: str, how: Solving, observer: Observer, read: Read) -> Solved:
+def solve_value(path: Path, form: str, how: Solving, observer: Observer, read: Read, known: Known) -> Solved:
     """Read an instance and answer it: with the value of what ``read`` finds, times its factor.
 
+    ``known`` is what was found out about files that were solved before.
     Raises DiagnosticError (E0640 to E0645) for a file that is not one, and for a solver that there is not, or that
     does not answer such instances.
     """
@@ -71,14 +72,14 @@ def solve_value(path: Path, form: str, how: Solving, observer: Observer, read: R
     except UnicodeDecodeError as error:
         what = f"byte {error.start + 1} is not UTF-8"
         raise DiagnosticError(not_sdimacs(str(path), what, None, "save it as plain text")) from error
-    return solve_text(text, path, form, how, observer, read)
+    return solve_text(text, path, form, how, observer, read, known)
 
 
-def solve_text(text: str, path: Path, form: str, how: Solving, observer: Observer, read: Read) -> Solved:
+def solve_text(text: str, path: Path, form: str, how: Solving, observer: Observer, read: Read, known: Known) -> Solved:
     """The same of what stands, or would stand, in the file."""
     instance, factor = read(text, str(path))
     solver = how.budget.options[SsatOptions].solver
-    found = _found(instance, solver, how.budget, observer)
+    found = _found(instance, solver, how.budget, observer, known)
     choice = None if found.choice is None else found.choice.items()
     bounds = Bounds(
         variables=instance.variables,
@@ -111,7 +112,7 @@ class _Said:
     work: Work | None = None
 
 
-def _found(instance: Instance, solver: str | None, budget: Budget, observer: Observer) -> _Said:
+def _found(instance: Instance, solver: str | None, budget: Budget, observer: Observer, known: Known) -> _Said:
     """The answer of a solver: of the embedded one, or of the one that ``solver`` names."""
     if solver is not None:
         from fairdsl.backends.ssat.solvers import external_value
@@ -126,7 +127,7 @@ def _found(instance: Instance, solver: str | None, budget: Budget, observer: Obs
             detail=said.detail,
         )
     closed, numbers = instance.closed_up()
-    solved = Engine(closed, memory=budget.memory).solve(deadline=budget.deadline, observer=observer)
+    solved = Engine(closed, memory=budget.memory, known=known).solve(deadline=budget.deadline, observer=observer)
     return _Said(
         low=solved.low,
         high=solved.high,
@@ -178,6 +179,7 @@ class _Files(Encoding):
         self._options = options or SsatOptions()
         #: What the files last written are about: they are answered for the same problem, often at once.
         self._written: tuple[Problem, tuple[Asking, ...]] | None = None
+        self._known = Known()
 
     def under(self, options: Options) -> _Files:
         """The same, with these options of the backend."""
@@ -239,11 +241,11 @@ class _Files(Encoding):
 
     def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """By the embedded solver, or the one that was named."""
-        return solve_value(path, self.name, how, observer, type(self)._parse)
+        return solve_value(path, self.name, how, observer, type(self)._parse, self._known)
 
     def solve_written(self, name: str, content: bytes, how: Solving, observer: Observer) -> Solved:
         """The same of a file that :meth:`lower` gave, and that nobody has written."""
-        return solve_text(content.decode(), Path(name), self.name, how, observer, type(self)._parse)
+        return solve_text(content.decode(), Path(name), self.name, how, observer, type(self)._parse, self._known)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""
