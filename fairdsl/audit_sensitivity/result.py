@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -10,6 +11,7 @@ from typing import ClassVar
 from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.report.exit_code import ExitCode
+from fairdsl.report.shown import Worded
 from fairdsl.verdict import Judgement
 
 __all__ = ["DETECTING", "AskedProperty", "Fate", "Kind", "LeftOut", "Planted", "Sensitivity"]
@@ -103,7 +105,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sensitivity(Document):
+class Sensitivity(Worded, Document):
     """Which planted discriminators the properties of a spec detect."""
 
     SCHEMA: ClassVar[str] = "fairdsl.sensitivity/2"
@@ -140,9 +142,8 @@ class Sensitivity(Document):
         """The discriminators of which this became."""
         return tuple(each for each in self.planted if each.fate is fate)
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the same as a terminal."""
-        from fairdsl.audit_sensitivity.words import lines as words
-        from fairdsl.report.html.markup import lines
+    def lines(self) -> Iterator[str]:
+        """What ``fairdsl sensitivity`` prints."""
+        from fairdsl.audit_sensitivity.words import lines
 
-        return lines("\n".join(words(self)) + "\n")
+        return lines(self)

@@ -243,11 +243,13 @@ def _metric(topic: str) -> MetricPage:
     from fairdsl.ir.metric import Metric
     from fairdsl.metrics.described import needs_of, other_names
     from fairdsl.prelude import known_metrics, registered
+    from fairdsl.prelude.presets import preset_names
 
     metric = registered(topic)
     if metric is None:
         options = (each.path for found in options_about("options").values() for each in found)
         close = nearest(topic, [*CODES, *known_metrics(), *options])
+        close = f"preset {topic}" if topic in preset_names() else close
         hint = f"; did you mean `{close}`?" if close else ""
         raise click.UsageError(f"`{topic}` is not a file, an error code, a metric or an option{hint}")
     beside = registered(topic, privileged=True)

@@ -63,10 +63,8 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) 
 
 def _print(asked: list[str], found: Guaranteed) -> None:
     """The price, and how to check the file; ``asked`` names the spec."""
-    from fairdsl.repairing.guarantee import words
-
     print_findings(found.diagnostics)
     style = output_style()
     again = shlex.join([*asked, "--model", f"{found.model}={found.file}"])
-    for line in (*words(found), f"    check it   fairdsl check {again}"):
+    for line in (*found.lines(), f"    check it   fairdsl check {again}"):
         click.echo(style.shown(line))

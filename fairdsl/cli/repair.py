@@ -70,12 +70,8 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) 
 
 def _print(repaired: Repaired | RepairedRates) -> None:
     """The report of the folder, and where it is."""
-    from fairdsl.repairing import Repaired
-    from fairdsl.repairing.rates.wording import rates_summary
-    from fairdsl.repairing.wording import summary
-
     print_findings(repaired.diagnostics)
     style = output_style()
-    for line in summary(repaired) if isinstance(repaired, Repaired) else rates_summary(repaired):
+    for line in repaired.lines():
         click.echo(style.shown(line))
     click.echo(style.shown(f"    written    {repaired.output}"))

@@ -95,9 +95,7 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, settings: tuple[
 
 
 def _print(found: Sensitivity) -> None:
-    from fairdsl.audit_sensitivity.words import lines
-
     print_findings(found.diagnostics)
     style = output_style()
-    for line in lines(found):
+    for line in found.lines():
         click.echo(style.shown(line))

@@ -11,7 +11,7 @@ def unreadable_report(path: str, what: str) -> Diagnostic:
         code="E0630",
         title=f"`{path}` cannot be read as a report",
         notes=(what,),
-        why="a comparison with half a report would pass over what the other half says",
+        why="half a report would pass over what the other half says",
         help="write the report with `fairdsl check SPEC --json`",
     )
 

@@ -21,7 +21,7 @@ in common. If they have none, the numbers differ unless an interval misses: with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -29,6 +29,7 @@ from typing import ClassVar
 
 from fairdsl.codec import Document
 from fairdsl.report.model import HashedFile
+from fairdsl.report.shown import Worded
 from fairdsl.verdict import Interval, Judgement, Named
 
 __all__ = [
@@ -355,7 +356,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(Document):
+class Comparison(Worded, Document):
     """Everything that changed between two reports; ``tolerance``: numbers may get worse by that much."""
 
     SCHEMA: ClassVar[str] = "fairdsl.comparison/2"
@@ -391,10 +392,9 @@ class Comparison(Document):
             return ExitCode.WORSE
         return ExitCode.NOT_WORSE if within else ExitCode.UNKNOWN
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the same as a terminal."""
+    def lines(self) -> Iterator[str]:
+        """What ``fairdsl compare`` prints."""
         from fairdsl.comparing.text import render
         from fairdsl.diagnostics.style import Style
-        from fairdsl.report.html.markup import lines
 
-        return lines(render(self, Style()))
+        return iter(render(self, Style()).rstrip("\n").split("\n"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ from fairdsl.counterexamples.near import NearSummary
 from fairdsl.counterexamples.table import Column
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.report.ran import Ran
+from fairdsl.report.shown import Worded
 from fairdsl.verdict import Individual, Restriction
 
 __all__ = ["Example", "Found", "Representative"]
@@ -71,12 +72,12 @@ class Representative:
         return self.confidence is None and self.low == 1
 
 
-#: Letters of a line in a notebook.
+#: Letters of a line where there is no terminal.
 _WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found(Document):
+class Found(Worded, Document):
     """What a search came to."""
 
     SCHEMA: ClassVar[str] = "fairdsl.found/2"
@@ -149,9 +150,8 @@ class Found(Document):
 
         return to_frame({column.name: list(column.cells) for column in self.columns}, library)
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the same as a terminal."""
+    def lines(self) -> Iterator[str]:
+        """What ``fairdsl search`` prints."""
         from fairdsl.counterexamples.words import words
-        from fairdsl.report.html.markup import lines
 
-        return lines("\n".join(words(self, _WIDTH)) + "\n")
+        return words(self, _WIDTH)

@@ -186,7 +186,7 @@ _BACKENDS: dict[str, str] = {
     "E0627": "a result that claims what does not come out",
     "E0628": "a strategy or encoding of another package that fails",
     "E0629": "a disk that is full or fails",
-    "E0630": "a file that is not a report to compare",
+    "E0630": "a file that is not a report",
     "E0631": "a report without verdicts",
     "E0632": "reports that have no demand in common",
     "E0633": "which property is meant",

@@ -88,6 +88,11 @@ class Pruned(Document):
         """How many of them the pruned network does without."""
         return sum(layer.removed for layer in self.layers)
 
+    def __str__(self) -> str:
+        from fairdsl.pruning.words import lines
+
+        return "\n".join(lines(self))
+
 
 def prune_spec(
     path: str,

@@ -18,7 +18,6 @@ from fairdsl.repairing.plot import picture
 from fairdsl.repairing.result import Repaired
 from fairdsl.repairing.subject import Subject
 from fairdsl.repairing.training import Training
-from fairdsl.repairing.wording import summary
 from fairdsl.source.spreadsheets import csv_of
 from fairdsl.source.writing import new_folder, write_file
 
@@ -54,7 +53,7 @@ def files_of(repaired: Repaired, subject: Subject, training: Training) -> Mappin
     return {
         ADDED: _added(subject, training),
         PICTURE: picture(repaired),
-        REPORT: "\n".join(summary(repaired)) + "\n",
+        REPORT: f"{repaired}\n",
         DOCUMENT: repaired.to_json(),
     }
 

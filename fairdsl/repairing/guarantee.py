@@ -34,10 +34,11 @@ from fairdsl.repairing.result import CheckedProperty, Compared, checked_by
 from fairdsl.repairing.subject import Rows, Subject, checked_file, subject_of
 from fairdsl.repairing.wording import points, row, verdicts, with_interval
 from fairdsl.report.model import Report
+from fairdsl.report.shown import Worded
 from fairdsl.semantics import front_end
 from fairdsl.source.writing import write_file
 
-__all__ = ["Guaranteed", "guarantee_spec", "words"]
+__all__ = ["Guaranteed", "guarantee_spec"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -50,7 +51,7 @@ _ANOTHER = "name a property whose two individuals differ in attributes of few va
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guaranteed(Document):
+class Guaranteed(Worded, Document):
     """A file that decides alike whoever differs in what is protected, and its price on rows."""
 
     SCHEMA: ClassVar[str] = "fairdsl.guaranteed/1"
@@ -87,6 +88,21 @@ class Guaranteed(Document):
     checked: tuple[CheckedProperty, ...] | None
     #: Findings about the spec and the new file.
     diagnostics: tuple[Diagnostic, ...]
+
+    def lines(self) -> Iterator[str]:
+        """What ``fairdsl guarantee`` prints, but for how to check the file."""
+        yield f"{self.property_name}   {self.model}: {self.original} -> {self.file}"
+        yield row("decision", f"{_ANSWERS[self.by]} about {self.combinations} combinations of {', '.join(self.over)}")
+        before, after = self.compared.before, self.compared.after
+        unfair = (with_interval(one.unfair, one.in_target) for one in (before, after))
+        yield row("rows", f"{' -> '.join(unfair)} of those asked about are unfair (95% each), of `{self.rows}`")
+        correct = (with_interval(one.correct, one.rows) for one in (before, after))
+        yield row("accuracy", f"{' -> '.join(correct)}; {self.compared.changed:,} of {after.rows:,} decisions changed")
+        yield row("", points(self.compared))
+        for outcome, name in enumerate(self.outcomes):
+            shares = (f"{100 * one.decided[outcome] / one.rows:.2f}%" for one in (before, after))
+            yield row("" if outcome else "decided", f"{name} {' -> '.join(shares)}")
+        yield from verdicts(self)
 
 
 def guarantee_spec(
@@ -234,23 +250,6 @@ def _counted(
         moved[:, list(subject.pair.differ)] = values
         decided.append(rank_of[runtime.decide_array(moved)])
     return np.asarray(np.argsort(rank_of)[chosen_by(vote, np.array(decided))])
-
-
-def words(found: Guaranteed) -> Iterator[str]:
-    """Lines of text."""
-    compared, many = found.compared, found.combinations
-    yield f"{found.property_name}   {found.model}: {found.original} -> {found.file}"
-    yield row("decision", f"{_ANSWERS[found.by]} about {many} combinations of {', '.join(found.over)}")
-    before, after = compared.before, compared.after
-    unfair = (with_interval(one.unfair, one.in_target) for one in (before, after))
-    yield row("rows", f"{' -> '.join(unfair)} of those asked about are unfair (95% each), of `{found.rows}`")
-    correct = (with_interval(one.correct, one.rows) for one in (before, after))
-    yield row("accuracy", f"{' -> '.join(correct)}; {compared.changed:,} of {after.rows:,} decisions changed")
-    yield row("", points(compared))
-    for outcome, name in enumerate(found.outcomes):
-        shares = (f"{100 * one.decided[outcome] / one.rows:.2f}%" for one in (before, after))
-        yield row("" if outcome else "decided", f"{name} {' -> '.join(shares)}")
-    yield from verdicts(found)
 
 
 _ANSWERS = {

@@ -21,7 +21,6 @@ from fairdsl.repairing.estimators import factory_of
 from fairdsl.repairing.folder import DOCUMENT, REPORT, check_folder, files_of, write_folder
 from fairdsl.repairing.parts import divided
 from fairdsl.repairing.rates import RATE_RECIPES, RateRounds, RateSubject, RepairedRates, rate_subject_of
-from fairdsl.repairing.rates.wording import rates_summary
 from fairdsl.repairing.recipes import RECIPES
 from fairdsl.repairing.result import Ending, Repaired, Settings, Split, checked_by
 from fairdsl.repairing.run import Rounds
@@ -137,7 +136,7 @@ def _result(
     if isinstance(rounds, RateRounds):
         before, after = rounds.reported(budget)
         rates = RepairedRates(candidates=tuple(rounds.candidates), before=before, after=after, **made)
-        return rates, {REPORT: "\n".join(rates_summary(rates)) + "\n", DOCUMENT: rates.to_json()}
+        return rates, {REPORT: f"{rates}\n", DOCUMENT: rates.to_json()}
     assert isinstance(subject, Subject), "rounds are about pairs or about rates"
     repaired = Repaired(candidates=tuple(rounds.candidates), by_the_clock=rounds.by_the_clock, **made)
     return repaired, files_of(repaired, subject, rounds.training)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -23,6 +24,8 @@ from fairdsl.repairing.measure import Measured, OnRows, Rate, on_rows
 from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.repairing.subject import Rows, Trainee
 from fairdsl.report.model import Report
+from fairdsl.report.shown import Worded
+from fairdsl.report.words import in_percent
 from fairdsl.verdict import Interval, Judgement
 
 __all__ = [
@@ -232,6 +235,8 @@ class CheckedDemand:
     judgement: Judgement
     #: The number that was judged or measured; None where there is none.
     value: Interval | None = None
+    #: Whether that is written in percent.
+    percent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +252,7 @@ class CheckedProperty:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class Made(Worded):
     """What repairs have in common: what was trained for what, the first model and the best one, and the new file."""
 
     #: The path of the spec.
@@ -336,6 +341,12 @@ class Repaired(Made, Document):
         """Whether no more accuracy is lost than allowed, on the rows to report on; unknown where it is not known."""
         return self.compared.judged(self.settings.loss) if self.improved else Judgement.HOLDS
 
+    def lines(self) -> Iterator[str]:
+        """What ``fairdsl repair`` prints, but for the folder."""
+        from fairdsl.repairing.wording import summary
+
+        return summary(self)
+
 
 def _has_rate(candidate: Candidate) -> bool:
     return candidate.measured is not None and candidate.measured.rate is not None
@@ -348,7 +359,12 @@ def checked_by(report: Report) -> tuple[CheckedProperty, ...]:
             name=item.name,
             judgement=item.judgement,
             demands=tuple(
-                CheckedDemand(text=" ".join(demand.text.split()), judgement=demand.judgement, value=demand.value)
+                CheckedDemand(
+                    text=" ".join(demand.text.split()),
+                    judgement=demand.judgement,
+                    value=demand.value,
+                    percent=in_percent(demand),
+                )
                 for demand in item.demands
             ),
         )

@@ -19,6 +19,7 @@ from fairdsl.repairing.result import (
     interval_of,
 )
 from fairdsl.repairing.rule import Choice
+from fairdsl.report.words import number
 from fairdsl.verdict import Judgement
 
 if TYPE_CHECKING:
@@ -218,10 +219,4 @@ def demand_in_words(demand: CheckedDemand) -> str:
     text, value = demand.text, demand.value
     if value is None or value.low is None or value.high is None:
         return text
-    if value.exact is not None:
-        return f"{text}   {shown(value.exact, percent=True)}"
-    low, high = (
-        shown(value.low, percent=True, towards=Towards.DOWN),
-        shown(value.high, percent=True, towards=Towards.UP),
-    )
-    return f"{text}   {low} .. {high}"
+    return f"{text}   {number(value, demand.percent)}"

@@ -1,15 +1,33 @@
-"""A report in every format: as a text, in a file, in a notebook."""
+"""A report in every format: as a text, in a file, in a notebook; and other results as a terminal shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from fairdsl.report.model import Report
 
-__all__ = ["Shown"]
+__all__ = ["Shown", "Worded"]
+
+
+class Worded:
+    """A result that is shown as a terminal shows it, wherever Python prints it and in notebooks."""
+
+    __slots__ = ()
+
+    def lines(self) -> Iterator[str]:
+        """What the command prints, without colours and without what is found about the spec."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        from fairdsl.report.html.markup import lines
+
+        return lines(str(self))
 
 
 class Shown:

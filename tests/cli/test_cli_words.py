@@ -206,6 +206,7 @@ def test_explain_something_else() -> None:
     assert (
         "`fair_shares` is not a file, an error code, a metric or an option; did you mean `fair_share`?" in result.stderr
     )
+    assert "did you mean `preset four_fifths`?" in run("explain", "four_fifths").stderr
 
 
 def test_compile_lists_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:

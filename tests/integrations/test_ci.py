@@ -191,12 +191,15 @@ def test_a_cell_of_a_notebook(
 
 def test_what_a_search_found_in_a_notebook(tmp_path: Path) -> None:
     (tmp_path / "x.fair").write_text(SPEC.format(weight=4), encoding="utf-8")
-    shown = fairdsl.search(tmp_path / "x.fair", count=3)._repr_html_()
-    assert shown.startswith("<pre>sex_never_decides   require same decision   by approve, seed 0")
-    assert "sex = false | true: reject | grant" in shown
+    found = fairdsl.search(tmp_path / "x.fair", count=3)
+    assert str(found).startswith("sex_never_decides   require same decision   by approve, seed 0\n")
+    assert "sex = false | true: reject | grant" in str(found)
+    assert found._repr_html_() == f"<pre>{found}</pre>"
 
 
 def test_a_comparison_in_a_notebook() -> None:
-    shown = fairdsl.compare(report(HELD), report(BROKEN))._repr_html_()
+    compared = fairdsl.compare(report(HELD), report(BROKEN))
+    assert "HOLDS -> VIOLATED" in str(compared)
+    shown = compared._repr_html_()
     assert shown.startswith("<pre>")
     assert "HOLDS -&gt; VIOLATED" in shown

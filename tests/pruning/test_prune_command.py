@@ -73,6 +73,7 @@ def run(*arguments: str) -> Result:
 
 def test_trap_12_the_verdict_on_the_pruned_file_is_not_the_original_s(folder: Path) -> None:
     pruned = fairdsl.prune("spec.fair", output="small.onnx", tolerance=Fraction(1, 100))
+    assert "removed    1 of 2 hidden units" in str(pruned)
     assert (pruned.removed, pruned.units) == (1, 2)
     of_original = fairdsl.check("spec.fair", timeout=30)
     of_pruned = fairdsl.check("spec.fair", models={"approve": "small.onnx"}, timeout=30)

@@ -27,6 +27,7 @@ from fairdsl.repairing.rates.subject import Asked, RateSubject
 from fairdsl.repairing.rates.weights import weighed
 from fairdsl.repairing.result import Ending
 from fairdsl.repairing.subject import Rows
+from fairdsl.report.words import number
 from fairdsl.semantics import front_end
 from tests.repairing.learners import SPEC, Linear, export, linear, people, write_case
 
@@ -257,6 +258,18 @@ def test_what_the_command_prints() -> None:
     assert lines[8] == "    thresholds    failed: the model's file is not an ONNX file"
     assert result.exit_code == (0 if lines[7].endswith("better") else 3)
     assert Path("out/report.txt").read_text(encoding="utf-8").splitlines() == lines[:-1]
+
+
+def test_numbers_of_the_new_file_are_written_as_check_writes_them(folder: Path) -> None:
+    spec = BY_RATES.replace("require impact_ratio >= 80%", "require impact_ratio >= 80%\n  measure parity_gap")
+    (folder / "spec.fair").write_text(spec, encoding="utf-8")
+    found = repaired(recipe="reweighing", estimator=Weighing)
+    assert found.report is not None
+    ratio, gap = (demand.value for demand in found.report.properties[-1].demands)
+    assert ratio is not None
+    assert gap is not None
+    assert f"require impact_ratio >= 80%   {number(ratio, percent=True)}\n" in str(found)
+    assert str(found).endswith(f"measure parity_gap   {number(gap, percent=False)}")
 
 
 def test_rows_in_memory_are_rows_of_a_file() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -75,3 +76,9 @@ class RepairedRates(Made, Document):
     def accuracy(self) -> Judgement:
         """Whether no more accuracy is lost than allowed, on the rows to report on; unknown where it is not known."""
         return self.compared.judged(self.settings.loss) if self.improved else Judgement.HOLDS
+
+    def lines(self) -> Iterator[str]:
+        """What ``fairdsl repair`` prints, but for the folder."""
+        from fairdsl.repairing.rates.wording import rates_summary
+
+        return rates_summary(self)
