@@ -117,10 +117,15 @@ class ByThreshold:
     other than 1/2 (transcendental, so no rational score ever equals it).
     """
 
+    #: How the score compares with `t`.
     relation: Relation
+    #: `t` is at least this.
     low: Fraction
+    #: `t` is at most this.
     high: Fraction
+    #: The outcome where it does.
     granted: int
+    #: The outcome where it does not.
     otherwise: int
 
 
@@ -132,6 +137,7 @@ class ByHighest:
     such scores have is possible then.
     """
 
+    #: By how much each score may be off.
     slack: tuple[Fraction, ...] = ()
 
 
@@ -147,7 +153,9 @@ class Logits:
     ``scale`` is 1, or 1/2 where the score is the difference of two logits that are each other's negative.
     """
 
+    #: What scores are multiplied by.
     scale: Fraction = Fraction(1)
+    #: Whether the file does not say so.
     assumed: bool = False
 
 

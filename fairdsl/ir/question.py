@@ -54,7 +54,9 @@ class Differ(Enum):
 class Relaxation:
     """``|a.x - b.x| <= by`` (``within 5 in x``); None: any value of the attribute (``regardless of x``)."""
 
+    #: Its position in the domain.
     attribute: int
+    #: How far the two may be apart; None: as far as they like.
     by: Fraction | None
     span: Span | None = field(compare=False, repr=False, default=None)
 
@@ -68,7 +70,9 @@ class SameDecision:
 class ScoreGap:
     """``|score(a) - score(b)| RELATION limit`` with relation ``<=`` or ``<``."""
 
+    #: At most, or less than.
     relation: Relation
+    #: How far scores may be apart.
     limit: Fraction
 
 
@@ -83,9 +87,13 @@ class Sure:
     names another model than the question's.
     """
 
+    #: Of whose decision.
     who: Who
+    #: At least, or more than.
     relation: Relation
+    #: The probability.
     level: Fraction
+    #: The name of another model than the question's.
     model: str = ""
     span: Span | None = field(compare=False, repr=False, default=None)
 
@@ -104,12 +112,19 @@ class Pair:
     model is sure. A pair in force that breaks ``demand`` is a violation.
     """
 
+    #: The attributes in which the two differ.
     differ: tuple[int, ...]
+    #: Whether in one of them or in each.
     mode: Differ
+    #: Those in which they may differ.
     relax: tuple[Relaxation, ...] = ()
+    #: What is asked of either.
     target: Predicate = TRUE
+    #: What is asked of the two.
     pair_target: Predicate = TRUE
+    #: How sure the model has to be of them.
     sure: tuple[Sure, ...] = ()
+    #: What is demanded of their decisions or scores.
     demand: PairDemand = SameDecision()
     span: Span | None = field(compare=False, repr=False, default=None)
 

@@ -25,20 +25,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.model import ByHighest, ByThreshold, Logits, Model
+from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Logits, Model
 from fairdsl.ir.question import Sure
 from fairdsl.numerics.exact import Enclosed, decide_enclosed, enclosed_scores
 from fairdsl.numerics.rounding import float_above, float_below
 
 __all__ = [
     "OPEN",
+    "Scored",
     "approximate_log_odds",
     "exp_between",
     "is_sure",
@@ -64,6 +65,18 @@ _SUM_ERROR = 2.0**-40
 _MOST_RIVALS = 2**12
 #: Sums beyond this are no longer distinguished in float64.
 _LARGEST = 1e300
+
+
+class Scored(Protocol):
+    """What probabilities follow from, beside scores: how these decide, and what they are logits of."""
+
+    @property
+    def rule(self) -> DecisionRule:
+        """How scores decide."""
+
+    @property
+    def logits(self) -> Logits | None:
+        """How they give probabilities."""
 
 
 def is_sure(model: Model, point: Point, wanted: Sequence[Sure]) -> bool | None:
@@ -109,9 +122,9 @@ def _is_above(rule: ByThreshold, outcome: int) -> bool:
     return (outcome == rule.granted) == (rule.relation in (Relation.GT, Relation.GE))
 
 
-def _logits(model: Model) -> Logits:
+def _logits(model: Scored) -> Logits:
     if model.logits is None:
-        raise ValueError(f"`{model.name}` has no probabilities")
+        raise ValueError("a model without probabilities")
     return model.logits
 
 
@@ -161,7 +174,7 @@ def _context(digits: int, rounding: str) -> Context:
 
 
 def sure_rows(
-    model: Model, scores: FloatArray, errors: FloatArray, decisions: NDArray[np.integer[Any]], wanted: Sequence[Sure]
+    model: Scored, scores: FloatArray, errors: FloatArray, decisions: NDArray[np.integer[Any]], wanted: Sequence[Sure]
 ) -> TriArray:
     """For each row of scores [n, k] within ``errors`` whether the model is sure: 1, 0, or OPEN; [n].
 
@@ -180,7 +193,7 @@ def sure_rows(
 
 
 def odds_against(
-    model: Model, scores: FloatArray, errors: FloatArray, decisions: NDArray[np.integer[Any]]
+    model: Scored, scores: FloatArray, errors: FloatArray, decisions: NDArray[np.integer[Any]]
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds of the odds against each row's decision, the sum of the exponentials of its leads; [n] each."""
     scale = float(_logits(model).scale)
@@ -197,7 +210,7 @@ def odds_against(
     return np.minimum(low, _LARGEST), high
 
 
-def _approximate_leads(model: Model, scores: FloatArray, decisions: NDArray[np.integer[Any]]) -> FloatArray:
+def _approximate_leads(model: Scored, scores: FloatArray, decisions: NDArray[np.integer[Any]]) -> FloatArray:
     """The leads of the other outcomes in float64, [n, others]; negative decisions count as the first outcome."""
     scale = float(_logits(model).scale)
     if isinstance(model.rule, ByThreshold):

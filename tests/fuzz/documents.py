@@ -219,9 +219,12 @@ def forest_jobs() -> list[bytes]:
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "p.job"
-        (content,) = _compiled("forest-job")
-        path.write_bytes(content)
-        return [content, _as_text(FOREST_JOB, path)]
+        found = _compiled("forest-job")
+        assert len(found) == 2, "one score decides, and pairs of their own are compared"
+        for content in tuple(found):
+            path.write_bytes(content)
+            found.append(_as_text(FOREST_JOB, path))
+        return found
 
 
 def results() -> list[bytes]:
@@ -260,7 +263,8 @@ model m : A -> { no, yes }
 """
 _ASKS = {
     "subset-sum": "property g {\n  across sex\n  under law\n  require impact_ratio >= 80%\n}\n",
-    "forest-job": "property p {\n  compare a, b : A\n  differ in sex\n  measure fair_share\n}\n",
+    "forest-job": "property p {\n  compare a, b : A\n  differ in sex\n  measure fair_share\n}\n"
+    "property q {\n  compare a, b : A\n  differ in sex\n  within 5 in age\n  measure fair_share\n}\n",
     "": "property p {\n  compare a, b : A\n  differ in sex\n  require same decision\n}\n",
 }
 

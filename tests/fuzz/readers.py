@@ -103,7 +103,7 @@ READERS: tuple[Reader, ...] = (
         name="forest-job",
         begins=documents.forest_jobs,
         read=calls.forest_job,
-        modules=("backends/leaf_boxes/task", "backends/leaf_boxes/job"),
+        modules=("backends/leaf_boxes/task", "backends/leaf_boxes/pair_task", "backends/leaf_boxes/job"),
     ),
     Reader(name="result", begins=documents.results, read=calls.result, modules=("backends/refining/result",)),
     Reader(name="ledger", begins=documents.ledgers, read=calls.ledger, modules=("backends/smt/partition/ledger",)),

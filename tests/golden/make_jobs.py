@@ -48,7 +48,7 @@ def main() -> None:
         (ERRORS / "E0609-cut-off" / NAME).write_bytes(content[: len(content) // 4])
         sha256 = read_job(job).sha256
         _claim_too_much(Path(folder), ERRORS / "E0627-too-much-claimed")
-    (ERRORS / "E0608-newer-version" / NAME).write_bytes(pack({"schema": "fairdsl.interval-job/3"}, {}))
+    (ERRORS / "E0608-newer-version" / NAME).write_bytes(pack({"schema": "fairdsl.interval-job/4"}, {}))
     for shard, shards in ((1, 2), (2, 3)):
         path = result_name(ERRORS / "E0612-other-shards" / NAME, shard, shards)
         write_result(path, result(sha256, shard, shards))

@@ -97,7 +97,7 @@ def test_numpy_opens_the_arrays(tmp_path: Path) -> None:
     with np.load(write(tmp_path / "a.job", task), allow_pickle=False) as arrays:
         assert np.array_equal(arrays["weights/0"], task.weights[0])
         header = json.loads(arrays["header.json"])
-    assert header["schema"] == "fairdsl.interval-job/2"
+    assert header["schema"] == "fairdsl.interval-job/3"
     assert header["asked"]["demand"] == ASKED.demand
 
 
@@ -238,7 +238,7 @@ def test_other_files(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
         archive.writestr("x", "y")
-    newer = JobHead.SCHEMA.replace("/2", "/3")
+    newer = JobHead.SCHEMA.replace("/3", "/4")
     (tmp_path / "newer.job").write_bytes(pack({"schema": newer}, {}))
     (tmp_path / "result").write_bytes(pack({"schema": "fairdsl.interval-result/1"}, {}))
     found = {}

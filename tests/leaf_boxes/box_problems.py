@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, opposite
 from fairdsl.ir.feature import IndicatorInput, Input
-from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Model
+from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Logits, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
-from tests.strategies import COMPARISONS, RATIONAL, SMALL, domains, layers
+from tests.strategies import COMPARISONS, RATIONAL, SMALL, domains, layers, predicates, questions, sureness
 
 Way = tuple[Predicate, ...]
 
@@ -87,3 +87,19 @@ def box_problems(draw: st.DrawFn, quantity: Quantity, most_trees: int = 3) -> Pr
     )
     model = draw(box_models(domain, most_trees))
     return Problem(name="p", domain=domain, model=model, question=question, quantity=quantity)
+
+
+@st.composite
+def any_problems(draw: st.DrawFn) -> Problem:
+    """Trees, and every clause of the language about pairs, alone and together."""
+    domain = replace(draw(domains()), where=TRUE)
+    columns = domain.attributes
+    domain = replace(domain, where=draw(st.one_of(st.just(TRUE), conditions(columns), predicates(columns))))
+    model = draw(box_models(domain, 5))
+    single = isinstance(model.rule, ByThreshold) and len(model.layers) == 1
+    question = draw(questions(domain, single and draw(st.integers(0, 3)) == 0))
+    if len(model.layers) == 1 and draw(st.integers(0, 3)) == 0:
+        halved = single and draw(st.booleans())
+        model = replace(model, logits=Logits(scale=Fraction(1, 2) if halved else Fraction(1)))
+        question = replace(question, sure=draw(sureness()))
+    return Problem(name="p", domain=domain, model=model, question=question, quantity=Quantity.FAIR_SHARE)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.leaf_boxes import graft, pairings, refinement, witnesses
+from fairdsl.backends.leaf_boxes import graft, judging, refinement, witnesses
 from fairdsl.backends.leaf_boxes.forest import forest_of
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.pairings import Pairings
@@ -27,9 +27,8 @@ from fairdsl.ir.question import Pair, Quantity
 from tests import lent_shares
 from tests.drawing import examples
 from tests.leaf_boxes import test_many_trees, test_pairings
-from tests.leaf_boxes.box_problems import box_problems
+from tests.leaf_boxes.box_problems import any_problems, box_problems
 from tests.leaf_boxes.test_many_trees import many
-from tests.leaf_boxes.test_pairings import any_problems
 from tests.oracle import Truth, truth
 
 Begin = Callable[[Problem], Refinement | Pairings | None]
@@ -76,7 +75,7 @@ def test_what_was_lent_adds_up(
 ) -> None:
     counted: Counter[str] = Counter()
     monkeypatch.setattr(refinement, "_CUTS", 1)
-    monkeypatch.setattr(pairings, "_BOXES", 1)
+    monkeypatch.setattr(judging, "_BOXES", 1)
 
     @settings(max_examples=examples(1))
     @given(drawn, st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0, 8]))

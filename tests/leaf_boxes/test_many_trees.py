@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.leaf_boxes import LeafBoxes, graft, lowering, refinement, rest
-from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.forest import forest_of
 from fairdsl.backends.leaf_boxes.kernels.counting import COUNTED
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, And, Not, Relation, opposite
 from fairdsl.ir.feature import IndicatorInput

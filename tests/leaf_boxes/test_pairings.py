@@ -8,42 +8,24 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Offer
-from fairdsl.backends.leaf_boxes import LeafBoxes, duels, pairings
-from fairdsl.backends.leaf_boxes.asked import ask_of, refusal_of_any
-from fairdsl.backends.leaf_boxes.duels import contest_of
-from fairdsl.backends.leaf_boxes.pairings import Pairings, Question
+from fairdsl.backends.leaf_boxes import LeafBoxes, duels, judging
+from fairdsl.backends.leaf_boxes.asked import refusal_of_any
+from fairdsl.backends.leaf_boxes.judging import question_of
+from fairdsl.backends.leaf_boxes.pairings import Pairings
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import TRUE, Relation, Who
-from fairdsl.ir.model import ByThreshold, Layer, Logits
+from fairdsl.ir.expr import Relation, Who
+from fairdsl.ir.model import Layer
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, ScoreGap
+from fairdsl.ir.question import Differ, Pair, Relaxation, ScoreGap
 from fairdsl.numerics.narrow import narrow
 from tests.agreement.engines import ask, disagreement
 from tests.builders import linear
 from tests.drawing import examples
-from tests.leaf_boxes.box_problems import box_models, conditions
+from tests.leaf_boxes.box_problems import any_problems
 from tests.leaf_boxes.test_many_trees import many
 from tests.oracle import Truth, truth
-from tests.strategies import domains, predicates, questions, sureness
-
-
-@st.composite
-def any_problems(draw: st.DrawFn) -> Problem:
-    """Trees, and every clause of the language about pairs, alone and together."""
-    domain = replace(draw(domains()), where=TRUE)
-    columns = domain.attributes
-    domain = replace(domain, where=draw(st.one_of(st.just(TRUE), conditions(columns), predicates(columns))))
-    model = draw(box_models(domain, 5))
-    single = isinstance(model.rule, ByThreshold) and len(model.layers) == 1
-    question = draw(questions(domain, single and draw(st.integers(0, 3)) == 0))
-    if len(model.layers) == 1 and draw(st.integers(0, 3)) == 0:
-        halved = single and draw(st.booleans())
-        model = replace(model, logits=Logits(scale=Fraction(1, 2) if halved else Fraction(1)))
-        question = replace(question, sure=draw(sureness()))
-    return Problem(name="p", domain=domain, model=model, question=question, quantity=Quantity.FAIR_SHARE)
 
 
 def enclosed(descent: Pairings, known: Truth) -> None:
@@ -59,16 +41,15 @@ def begun(drawn: Problem) -> Pairings | None:
     assert isinstance(pair, Pair)
     if any(values.count == 0 for values in narrow(drawn.domain, pair.target)) or refusal_of_any(drawn) is not None:
         return None
-    asked = ask_of(drawn, pair)
-    contest = contest_of(asked.lowered)
-    return None if contest is None else Pairings(Question(asked, contest), memory=2**20)
+    question, _ = question_of(drawn, pair)
+    return None if question is None else Pairings.start(question, memory=2**20)
 
 
 @pytest.mark.parametrize("bits", [61, 3])
 def test_agrees_with_the_oracle(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
     """One box at a time; with few bits numbers are rounded, as those are that do not fit."""
     counted: Counter[str] = Counter()
-    monkeypatch.setattr(pairings, "_BOXES", 1)
+    monkeypatch.setattr(judging, "_BOXES", 1)
     monkeypatch.setattr(duels, "_BITS", bits)
 
     @settings(max_examples=examples(1))

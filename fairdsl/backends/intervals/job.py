@@ -7,7 +7,7 @@ verdict again. Docs: docs/jobs.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,10 +15,8 @@ from fairdsl.backends.intervals.task import Task
 from fairdsl.backends.intervals.task_check import check_task
 from fairdsl.backends.refining.container import Kind
 from fairdsl.backends.refining.jobs import Job
-from fairdsl.backends.refining.tasks import pack_task, read_task
-from fairdsl.backends.solved import Asked
+from fairdsl.backends.refining.tasks import TaskHead, pack_task, read_task
 from fairdsl.codec import Document, Exact
-from fairdsl.ir.question import Quantity
 
 __all__ = ["JOB", "JobHead", "SharedAttribute", "pack_job", "read_job"]
 
@@ -42,20 +40,12 @@ class SharedAttribute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobHead(Document):
-    """The header of an interval job: the demand that its task answers. The arrays beside it are the task's."""
+class JobHead(TaskHead, Document):
+    """The header of an interval job."""
 
-    SCHEMA: ClassVar[str] = "fairdsl.interval-job/2"
+    SCHEMA: ClassVar[str] = "fairdsl.interval-job/3"
     STAMPED: ClassVar[bool] = False
 
-    #: The demand, in the spec's words.
-    asked: Asked
-    #: What it asks for.
-    quantity: Quantity
-    #: Whether units are counted, or have a volume.
-    measure: str
-    #: What one unit of the shares is.
-    unit: str
     #: Units of the demand for each of the task's.
     factor: int
     #: Units of the task that have nobody to be compared with.
@@ -64,10 +54,6 @@ class JobHead(Document):
     unsure: int
     #: What the positions of the task's attributes mean.
     attributes: tuple[SharedAttribute, ...]
-    #: The task's numbers, and what is true or false of it.
-    numbers: Mapping[str, bool | int] = field(default_factory=dict)
-    #: How many arrays follow as `NAME/0`, `NAME/1`, ...; of every other name one.
-    lists: Mapping[str, int] = field(default_factory=dict)
 
 
 JOB = Kind(words="interval job", head=JobHead)
@@ -81,7 +67,7 @@ def pack_job(task: Task, head: JobHead) -> bytes:
 def read_job(path: Path) -> Job:
     """A job from its file. DiagnosticError for a file that is none, is newer, or is damaged."""
 
-    def task(parts: Mapping[str, Any]) -> Task:
+    def task(parts: Mapping[str, Any], _: JobHead) -> Task:
         found = Task(**{"float32_error": None, **parts})
         check_task(found)
         return found

@@ -9,13 +9,21 @@ to are the same for everybody in a part.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.leaf_boxes.cuts import Border, Cut, Test, test_of
-from fairdsl.backends.leaf_boxes.lowering import Lowered, lowered, refusal_of_domain, refusal_of_trees, tests_of
+from fairdsl.backends.leaf_boxes.lowering import (
+    ComparedPeople,
+    Lowered,
+    compared_people,
+    lowered,
+    refusal_of_domain,
+    refusal_of_trees,
+    tests_of,
+)
 from fairdsl.ir.expr import TRUE, Compare, Predicate, Relation, Variable, Who, atoms, conjoin, rename, substitute
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
@@ -23,7 +31,7 @@ from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.derived import derived
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 
-__all__ = ["Asked", "ask_of", "refusal_of_any"]
+__all__ = ["Asked", "ask_of", "graph_of", "refusal_of_any"]
 
 #: Cuts beside the tests: of attributes that conditions add up, shared and protected; of an unordered attribute in all.
 _SHARED, _PROTECTED, _SINGLES = 1024, 128, 62
@@ -34,19 +42,32 @@ _FOUND: dict[int, tuple[Cut, ...]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question whose graph is the model's alone.
+    """Who is compared, over attributes that are cut into parts; whatever the model is.
 
-    ``each`` is asked of everybody, ``both`` of a pair (what the two have in common is `EACH`'s there), ``unit`` of a
-    unit's individual, where units are individuals. ``reach`` are, of attributes in which a partner may differ, the
-    first and the last part that one in each part can come to.
+    ``each`` is asked of everybody. ``reach`` are, of attributes in which a partner may differ, the first and the last
+    part that one in each part can come to.
     """
 
-    lowered: Lowered
     pair: Pair
     each: Predicate
-    both: Predicate
-    unit: Predicate
-    reach: dict[int, tuple[tuple[int, int], ...]]
+    cuts: tuple[Cut, ...]
+    reach: Mapping[int, tuple[tuple[int, int], ...]]
+
+    @property
+    def both(self) -> Predicate:
+        """What is asked of a pair; what the two have in common is `EACH`'s."""
+        return _both(self.pair)
+
+    @property
+    def unit(self) -> Predicate:
+        """What is asked of a unit's individual, where units are individuals."""
+        one = self.pair.one_sided
+        return conjoin(self.each, TRUE if one is None else rename(self.pair.pair_target, {one: Who.EACH}))
+
+    @property
+    def people(self) -> ComparedPeople:
+        """The assignments of the protected attributes, and which of them are compared."""
+        return compared_people(self.cuts, self.pair)
 
 
 def refusal_of_any(problem: Problem) -> Refusal | None:
@@ -106,16 +127,12 @@ def ask_of(problem: Problem, pair: Pair) -> Asked:
         at, fine = entry.attribute, cuts[entry.attribute]
         whole = tuple((0, len(fine.parts) - 1) for _ in fine.parts)
         reach[at] = whole if entry.by is None else tuple(_reached(coarse[at], fine, entry.by))
-    one = pair.one_sided
-    own = TRUE if one is None else rename(pair.pair_target, {one: Who.EACH})
-    return Asked(
-        lowered=lowered(problem, pair, cuts, TRUE, scores=_scored(pair)),
-        pair=pair,
-        each=each,
-        both=_both(pair),
-        unit=conjoin(each, own),
-        reach=reach,
-    )
+    return Asked(pair=pair, each=each, cuts=cuts, reach=reach)
+
+
+def graph_of(problem: Problem, pair: Pair) -> Lowered:
+    """The graph of the question's model, over the same parts."""
+    return lowered(problem, pair, _cuts(problem), TRUE, scores=_scored(pair))
 
 
 def _both(pair: Pair) -> Predicate:
@@ -141,7 +158,7 @@ def _cut(problem: Problem) -> tuple[Cut, ...]:
         at, values = entry.attribute, narrow(problem.domain, pair.target)[entry.attribute]
         if entry.by is not None and len(cuts[at].parts) > 1:
             known = [end for part in cuts[at].parts for end in (part.low, part.high)]
-            cuts[at] = Cut(values, tests[at], {*known, *_moved(known, entry.by)})
+            cuts[at] = Cut.of(values, tests[at], {*known, *_moved(known, entry.by)})
     return tuple(cuts)
 
 
@@ -164,9 +181,9 @@ def _coarse(problem: Problem, sets: Sequence[ValueSet]) -> tuple[Cut, ...]:
             beside = set(_between(values, values.count or 1))
         elif at in added:
             beside = set(_between(values, _PROTECTED if at in pair.differ else _SHARED))
-        cut = Cut(values, wanted, beside)
+        cut = Cut.of(values, wanted, beside)
         if not cut.ordered and len(cut.parts) > _SINGLES and at not in spaced:
-            cut = Cut(values, wanted)
+            cut = Cut.of(values, wanted)
         found.append(cut)
     return tuple(found)
 

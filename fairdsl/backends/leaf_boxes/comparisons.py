@@ -17,7 +17,8 @@ from fairdsl.backends.leaf_boxes.asked import Asked
 from fairdsl.backends.leaf_boxes.conditions import Conditions, People
 from fairdsl.backends.leaf_boxes.duels import Contest, Range
 from fairdsl.backends.leaf_boxes.kernels.extremes import extremes
-from fairdsl.ir.expr import TRUE, Predicate, Who
+from fairdsl.backends.leaf_boxes.lowering import ComparedPeople
+from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.question import ScoreGap
 
 __all__ = ["Comparisons", "Pairs", "Ranges"]
@@ -80,15 +81,16 @@ class Comparisons:
     """Judges the pairs of one question over boxes."""
 
     def __init__(self, asked: Asked, contest: Contest, axes: Sequence[int]) -> None:
-        lowered, pair = asked.lowered, asked.pair
-        self._asked, self._contest, self._pair = asked, contest, pair
-        self.people = len(lowered.assignments)
+        pair, people = asked.pair, asked.people
+        self._contest, self._pair = contest, pair
+        self._each, self._two, self._unit = asked.each, asked.both, asked.unit
+        self.people = len(people.assignments)
         self._numbers: int = contest.duels.low.shape[1]
-        self.conditions = Conditions(lowered.cuts, axes, pair.differ, lowered.assignments)
+        self.conditions = Conditions(asked.cuts, axes, pair.differ, people.assignments)
         #: Whether units are individuals, whose assignment is part of a unit.
         self.individuals = pair.of_individuals
         self._may_cut = np.ones(len(axes), dtype=np.bool_)
-        self._comparable = self._compared()
+        self._comparable = self._compared(people)
         upper = np.triu(self._comparable) if pair.symmetric else self._comparable
         self._first, self._second = (each.astype(np.int64) for each in np.nonzero(upper))
         words = contest.leaves.everywhere
@@ -100,16 +102,15 @@ class Comparisons:
             np.zeros(len(axes), dtype=np.int64),
         )
 
-    def _compared(self) -> BoolArray:
+    def _compared(self, people: ComparedPeople) -> BoolArray:
         """Which assignments hold two people who differ as the question says, [assignments, assignments]."""
-        lowered = self._asked.lowered
-        if lowered.compared is None:
+        if people.compared is None:
             found = ~np.eye(self.people, dtype=np.bool_)
         else:
             found = np.zeros((self.people, self.people), dtype=np.bool_)
-            for one, other in lowered.compared:
+            for one, other in people.compared:
                 found[one, other] = found[other, one] = True
-        return found | np.diag(np.array(lowered.inside, dtype=np.bool_))
+        return found | np.diag(np.array(people.inside, dtype=np.bool_))
 
     @property
     def count(self) -> int:
@@ -159,11 +160,11 @@ class Comparisons:
 
     def present(self, low: Integers, high: Integers) -> Truths:
         """Who is asked about, [n, assignments]."""
-        return self.conditions.truths(self._asked.each, {Who.EACH: self.everybody(low, high)})
+        return self.conditions.truths(self._each, {Who.EACH: self.everybody(low, high)})
 
     def counted(self, low: Integers, high: Integers, own: Integers) -> Truths:
         """Whose individual is a unit, [n]."""
-        return self.conditions.truths(self._asked.unit, {Who.EACH: People(low, high, own[:, None])})[:, 0]
+        return self.conditions.truths(self._unit, {Who.EACH: People(low, high, own[:, None])})[:, 0]
 
     def over(self, low: Integers, high: Integers, ranges: Ranges, present: Truths) -> Pairs:
         """The pairs over units that are assignments of what does not differ."""
@@ -219,10 +220,10 @@ class Comparisons:
 
     def cut_by_conditions(self, low: Integers, high: Integers, own: Integers | None) -> Integers:
         """Where conditions that are open may be cut, [n, 2]; -1 where none is."""
-        asked, side = self._asked, self.everybody(low, high)
+        side = self.everybody(low, high)
         found = np.full((len(low), 2), -1, dtype=np.int64)
         sides = {Who.EACH: side, Who.A: side, Who.B: side}
-        for predicate in (asked.unit if own is not None else asked.each, asked.each, asked.both):
+        for predicate in (self._unit if own is not None else self._each, self._each, self._two):
             if predicate == TRUE:
                 continue
             new = self.conditions.cut(predicate, sides)
@@ -232,8 +233,7 @@ class Comparisons:
     def _both(self, low: Integers, high: Integers, a: People, b: People) -> Truths:
         """What is known of what is asked of pairs, [n, pairs]."""
         shared = People(low, high, np.zeros((1, 1), dtype=np.int64))
-        predicate: Predicate = self._asked.both
-        return self.conditions.truths(predicate, {Who.A: a, Who.B: b, Who.EACH: shared})
+        return self.conditions.truths(self._two, {Who.A: a, Who.B: b, Who.EACH: shared})
 
     def _sure(self, ranges: Ranges, possible: Integers, who: Who) -> Truths:
         return self._contest.sure(ranges.whole, possible, self._pair.sure_of(who))

@@ -89,14 +89,20 @@ class Part:
 
 
 class Cut:
-    """The parts of one attribute in ascending order, and which of them pass a test."""
+    """The parts of one attribute in ascending order, and which of them pass a test; ``ordered`` where all tests are
+    borders.
+    """
 
-    def __init__(self, values: ValueSet, tests: Iterable[Test], beside: Iterable[Border] = ()) -> None:
+    def __init__(self, parts: Iterable[Part], *, ordered: bool) -> None:
+        self.parts, self.ordered = tuple(parts), ordered
+        self._highs = [part.high for part in self.parts]
+
+    @classmethod
+    def of(cls, values: ValueSet, tests: Iterable[Test], beside: Iterable[Border] = ()) -> Cut:
         """The parts that ``tests`` make, cut further ``beside``."""
         wanted = {border for test in tests for border in test.borders} | set(beside)
-        self.ordered = all(test.border is not None for test in tests)
-        self.parts = tuple(_listed(values, wanted) if isinstance(values, Finite) else _real(values, wanted))
-        self._highs = [part.high for part in self.parts]
+        parts = _listed(values, wanted) if isinstance(values, Finite) else _real(values, wanted)
+        return cls(parts, ordered=all(test.border is not None for test in tests))
 
     def passing(self, test: Test) -> tuple[int, ...] | int:
         """The parts that pass: how many from the first, or (of an unordered cut) their positions."""

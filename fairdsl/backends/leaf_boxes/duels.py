@@ -17,18 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.forest import TooManyError, trees_of
+from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.records import Duels, Leaves
 from fairdsl.backends.leaf_boxes.leaf_sets import leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import Lowered
 from fairdsl.backends.leaf_boxes.scores import Outcomes, Reading, Sums, sides_of, winners
-from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.backends.leaf_boxes.sizes import Sizes
+from fairdsl.codec import Exact
+from fairdsl.ir.model import ByThreshold, DecisionRule, Logits, Model
 from fairdsl.ir.question import ScoreGap, Sure
 from fairdsl.numerics.confidence import sure_rows
 from fairdsl.numerics.exact import UNDECIDED
 
-__all__ = ["Contest", "Range", "contest_of"]
+__all__ = ["Contest", "Numbered", "Range", "Scoring", "contest_of", "numbered_of"]
 
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -51,40 +53,86 @@ class Range:
         return Range(self.low[index], self.high[index])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Contest:
-    """The numbers of a model's leaves, and what they decide.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """What sums over trees decide, and how sure a model is by them: all that is left of it beside its trees."""
 
-    Duel k is won by outcome ``first[k]`` where the sum is at least ``above[k]``, by ``second[k]`` where it is at most
-    ``below[k]``. A sum is ``2**shift / denominator`` times as much in units of the score, less ``offset[k]``.
+    #: How many outcomes there are.
+    outcomes: int
+    #: How scores decide.
+    rule: DecisionRule
+    #: How they give probabilities, if they do.
+    logits: Logits | None = None
+    #: The outcome that wins each duel where its sum is at least `above`.
+    first: tuple[int, ...]
+    #: The one that wins it where its sum is at most `below`.
+    second: tuple[int, ...]
+    #: Up to where sums are below for sure.
+    below: tuple[int, ...]
+    #: From where on they are above.
+    above: tuple[int, ...]
+    #: What each sum leaves out, in units of the score.
+    offset: tuple[Exact, ...]
+    #: A sum is `2**shift / denominator` times as much in units of the score.
+    denominator: int
+    #: So many digits were rounded away, outward.
+    shift: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Numbered:
+    """Trees as one graph (:class:`.task.Task`), and what each terminal adds to each sum at least and at most, [nodes,
+    duels]. ``roots`` are [assignments, trees].
     """
 
-    model: Model
+    axis: Integers
+    passing: Integers
+    yes: Integers
+    no: Integers
+    roots: Integers
+    low: Integers
+    high: Integers
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contest:
+    """The numbers of a model's leaves, and what they decide."""
+
     duels: Duels
     leaves: Leaves
-    first: tuple[int, ...]
-    second: tuple[int, ...]
-    below: Integers
-    above: Integers
-    offset: tuple[Fraction, ...]
-    denominator: int
-    shift: int
+    scoring: Scoring
+
+    @property
+    def rule(self) -> DecisionRule:
+        """How scores decide."""
+        return self.scoring.rule
+
+    @property
+    def logits(self) -> Logits | None:
+        """How they give probabilities."""
+        return self.scoring.logits
+
+    @property
+    def unit(self) -> Fraction:
+        """What one unit of sums is in units of the score."""
+        return Fraction(1 << self.scoring.shift, self.scoring.denominator)
 
     @property
     def exact(self) -> bool:
         """Whether no number was rounded."""
-        return not self.shift
+        return not self.scoring.shift
 
     def possible(self, sums: Range) -> Integers:
         """The outcomes that may be decided, as bits, [...] of sums [..., numbers]."""
         found = np.zeros(sums.low.shape[:-1], dtype=np.int64)
-        for outcome in range(len(self.model.outcomes)):
+        scoring = self.scoring
+        for outcome in range(scoring.outcomes):
             may = np.ones(found.shape, dtype=np.bool_)
-            for duel, (first, second) in enumerate(zip(self.first, self.second, strict=True)):
+            for duel, (first, second) in enumerate(zip(scoring.first, scoring.second, strict=True)):
                 if outcome == first:
-                    may &= sums.high[..., duel] > self.below[duel]
+                    may &= sums.high[..., duel] > scoring.below[duel]
                 elif outcome == second:
-                    may &= sums.low[..., duel] < self.above[duel]
+                    may &= sums.low[..., duel] < scoring.above[duel]
             found |= may.astype(np.int64) << outcome
         return found
 
@@ -96,67 +144,96 @@ class Contest:
         single = (mask & (mask - 1)) == 0
         decisions = np.where(single, np.log2(np.maximum(mask, 1)).astype(np.int64), UNDECIDED)
         middle, error = self._scores(ends)
-        if isinstance(self.model.rule, ByThreshold):
+        if isinstance(self.rule, ByThreshold):
             scores, errors = middle[:, :1], error[:, :1]
         else:  # what matters of scores is how far they are from that of the decision
-            count = len(self.model.outcomes)
+            count = self.scoring.outcomes
             scores, errors = (np.zeros((len(mask), count)) for _ in range(2))
-            for duel, (first, second) in enumerate(zip(self.first, self.second, strict=True)):
+            for duel, (first, second) in enumerate(zip(self.scoring.first, self.scoring.second, strict=True)):
                 for other, outcome, sign in ((first, second, 1.0), (second, first, -1.0)):
                     rows = decisions == outcome
                     scores[rows, other], errors[rows, other] = sign * middle[rows, duel], error[rows, duel]
-        found = sure_rows(self.model, scores, errors, decisions, wanted)
+        found = sure_rows(self, scores, errors, decisions, wanted)
         return np.where(found == 1, 1, np.where(found == 0, -1, 0)).astype(np.int8).reshape(shape)
 
     def _scores(self, ends: Range) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The numbers in units of the score, and how far they may be from it, [n, numbers]."""
-        unit = float(Fraction(2**self.shift, self.denominator))
-        offset = np.array([float(each) for each in self.offset])
+        unit = float(self.unit)
+        offset = np.array([float(each) for each in self.scoring.offset])
         low, high = ends.low.astype(np.float64) * unit + offset, ends.high.astype(np.float64) * unit + offset
         size = np.maximum(np.abs(low), np.abs(high)) + np.abs(offset)
         return (low + high) / 2, (high - low) / 2 + 16 * _UNIT * size + 1e-300
 
     def gap_limits(self, demand: ScoreGap) -> tuple[int, int]:
         """The first number is kept where the difference of two sums is at most it, and broken from the second on."""
-        limit = demand.limit * self.denominator
+        limit, shift = demand.limit * self.scoring.denominator, self.scoring.shift
         whole = limit.numerator // limit.denominator
         kept = whole - 1 if demand.relation.value == "<" and whole == limit else whole
-        return kept >> self.shift, -(-(kept + 1) >> self.shift)
+        return kept >> shift, -(-(kept + 1) >> shift)
 
     def points(self, sums: Range) -> BoolArray:
         """Where every number is known, [...]."""
         return np.asarray((sums.low == sums.high).all(axis=-1), dtype=np.bool_)
 
 
-def contest_of(lowered: Lowered) -> Contest | None:
-    """The numbers of a question's trees; None where they need too much room."""
-    model, sizes = lowered.problem.model, Sizes.over(lowered)
-    numbers = _numbers(model, lowered.decides.read(lowered.graph))
+def numbered_of(lowered: Lowered, sizes: Sizes) -> tuple[Numbered, Scoring]:
+    """The trees of a question, and what their sums decide."""
+    model, graph = lowered.problem.model, lowered.graph
+    numbers = _numbers(model, lowered.decides.read(graph))
+    roots = np.array([row[:-1] for row in lowered.roots], dtype=np.int64)
+    terminals = (sizes.axis == TERMINAL)[:, None]
+    lows, highs = (np.where(terminals, each, 0) for each in (numbers.low, numbers.high))
+    largest: list[int] = np.maximum(np.abs(lows), np.abs(highs)).max(axis=1).tolist()
+    for node in np.flatnonzero(sizes.axis != TERMINAL).tolist():  # those that follow stand before it
+        largest[node] = max(largest[graph.yes[node]], largest[graph.no[node]])
+    size = sum(max(largest[root] for root in tree) for tree in roots.T.tolist())
+    size += max(max(abs(a), abs(b)) for a, b in zip(numbers.below, numbers.above, strict=True))
+    shift = max(0, (2 * size).bit_length() - _BITS)
+    numbered = Numbered(
+        axis=sizes.axis,
+        passing=sizes.passing,
+        yes=np.array(graph.yes, dtype=np.int64),
+        no=np.array(graph.no, dtype=np.int64),
+        roots=roots,
+        low=(lows >> shift).astype(np.int64),
+        high=(-(-highs >> shift)).astype(np.int64),
+    )
+    return numbered, Scoring(
+        outcomes=len(model.outcomes),
+        rule=model.rule,
+        logits=model.logits,
+        first=numbers.first,
+        second=numbers.second,
+        below=tuple(each >> shift for each in numbers.below),
+        above=tuple(-(-each >> shift) for each in numbers.above),
+        offset=numbers.offset,
+        denominator=numbers.denominator,
+        shift=shift,
+    )
+
+
+def contest_of(numbered: Numbered, scoring: Scoring, sizes: Sizes) -> Contest | None:
+    """The contest of such trees; None where they need too much room."""
+    low, high, roots = numbered.low, numbered.high, numbered.roots
     try:
-        trees = trees_of(lowered, sizes)
+        trees = trees_of(sizes, numbered.yes, numbered.no, roots)
     except TooManyError:
         return None
-    largest = [max(int(np.abs(numbers.low[t.value]).max()), int(np.abs(numbers.high[t.value]).max())) for t in trees]
-    size = sum(largest) + max(max(abs(a), abs(b)) for a, b in zip(numbers.below, numbers.above, strict=True))
-    shift = max(0, (2 * size).bit_length() - _BITS)
-    low = (numbers.low >> shift).astype(np.int64)
-    high = (-(-numbers.high >> shift)).astype(np.int64)
     standing = [t.valued(np.concatenate([low[t.value], high[t.value]], axis=1)) for t in trees]
     standing = merged(standing, sizes.ordered)
+    count = low.shape[1]
     table = np.concatenate([tree.value for tree in standing])
     begins = np.cumsum([0, *(len(tree) for tree in standing)])
-    numbered = [t.valued(np.arange(a, a + len(t), dtype=np.int64)) for a, t in zip(begins, standing, strict=False)]
-    leaves = leaves_of(numbered, sizes.ordered, [len(each) for each in sizes.parts])
+    numbers = [t.valued(np.arange(a, a + len(t), dtype=np.int64)) for a, t in zip(begins, standing, strict=False)]
+    leaves = leaves_of(numbers, sizes.ordered, [len(each) for each in sizes.parts])
     if leaves is None:
         return None
-    count = len(numbers.first)
     longest = max((len(each) for each in sizes.parts), default=0)
     sums = np.zeros((len(sizes.axes), longest + 1))
     for axis, each in enumerate(sizes.sums):
         sums[axis, : len(each)] = each.astype(np.float64)
         sums[axis, len(each) :] = sums[axis, len(each) - 1]
     return Contest(
-        model=model,
         duels=Duels(
             ordered=sizes.ordered,
             low=np.ascontiguousarray(table[leaves.value, :count]),
@@ -164,13 +241,7 @@ def contest_of(lowered: Lowered) -> Contest | None:
             sums=sums,
         ),
         leaves=leaves,
-        first=numbers.first,
-        second=numbers.second,
-        below=np.array([each >> shift for each in numbers.below], dtype=np.int64),
-        above=np.array([-(-each >> shift) for each in numbers.above], dtype=np.int64),
-        offset=numbers.offset,
-        denominator=numbers.denominator,
-        shift=shift,
+        scoring=scoring,
     )
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.cells import CHOICES, LEVELS
 from fairdsl.backends.leaf_boxes.kernels.records import Effects, Integers, Leaves, Parts, Room, Trees
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of, merged
-from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
+from fairdsl.backends.leaf_boxes.lowering import Lowered
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.task import Task, task_of
 from fairdsl.numerics.rounding import float_above, float_below
 
@@ -149,7 +149,8 @@ def unfolded_of(task: Task) -> Forest | None:
     """The trees of a task; None where they are too large."""
     sizes, limits = task.sizes(), (task.below, task.above)
     try:
-        unfolded = _Unfolded(sizes, task.yes, task.no, task.roots, task.among, task.values)
+        conditions = task.roots[:, -1], task.among
+        unfolded = _Unfolded(sizes, task.yes, task.no, task.roots[:, :-1], task.values, conditions)
     except TooManyError:
         return None
     leaves = leaves_of(merged(unfolded.trees(), sizes.ordered), sizes.ordered, [len(each) for each in sizes.parts])
@@ -177,11 +178,12 @@ def unfolded_of(task: Task) -> Forest | None:
     return Forest(sizes, trees, leaves, unfolded.depth)
 
 
-def trees_of(lowered: Lowered, sizes: Sizes) -> list[Tree]:
-    """The leaves of each tree, whose values are the terminals of the graph; TooManyError where there is no room."""
-    graph, values = lowered.graph, np.arange(len(lowered.graph), dtype=np.int64)
-    yes, no, roots = (np.array(each, dtype=np.int64) for each in (graph.yes, graph.no, lowered.roots))
-    return _Unfolded(sizes, yes, no, roots, graph.terminals[IN], values).trees()
+def trees_of(sizes: Sizes, yes: Integers, no: Integers, roots: Integers) -> list[Tree]:
+    """The leaves of each tree from [assignments, trees], whose values are the terminals of the graph.
+
+    TooManyError where there is no room.
+    """
+    return _Unfolded(sizes, yes, no, roots, np.arange(len(yes), dtype=np.int64)).trees()
 
 
 class TooManyError(Exception):
@@ -192,8 +194,15 @@ class _Unfolded:
     """The nodes of all trees, parents before their children."""
 
     def __init__(
-        self, sizes: Sizes, yes: Integers, no: Integers, roots: Integers, among: int, values: Integers
+        self,
+        sizes: Sizes,
+        yes: Integers,
+        no: Integers,
+        roots: Integers,
+        values: Integers,
+        conditions: tuple[Integers, int] | None = None,
     ) -> None:
+        """``roots`` are [assignments, trees]; ``conditions`` those of another tree, and the terminal that is true."""
         self._values, self._sizes = values, sizes
         self._yes, self._no = yes.tolist(), no.tolist()
         self._passing, self._axis = sizes.passing.tolist(), sizes.axis.tolist()
@@ -202,8 +211,9 @@ class _Unfolded:
         self._leaves: dict[int, _Leaf] = {}
         self._ends: dict[int, int] = {}
         self.depth = 0
-        self._roots = [[self._root(node, None) for node in row[:-1]] for row in roots.tolist()]
-        self._conditions = [self._root(row[-1], among) for row in roots.tolist()]
+        self._roots = [[self._root(node, None) for node in row] for row in roots.tolist()]
+        also, among = ([], 0) if conditions is None else (conditions[0].tolist(), conditions[1])
+        self._conditions = [self._root(node, among) for node in also]
 
     def _root(self, node: int, inside: int | None) -> int:
         if node not in self._known:

@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.descent import Counts, Sizes
+from fairdsl.backends.leaf_boxes.descent import Counts
 from fairdsl.backends.leaf_boxes.graft import DONE, HEAP, USED, empty
 from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VACUOUS, Boxes, Floats, Integers
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.tally import KINDS
+from fairdsl.backends.refining.records import narrow
 from fairdsl.backends.refining.refinement import State
 
-__all__ = ["Nodes", "restored", "share_of", "stored"]
+__all__ = ["Nodes", "check_cuts", "flags", "halves", "restored", "share_of", "starts_of", "stored", "whole"]
 
 Kept = Mapping[str, NDArray[Any]]
 Flags = NDArray[np.bool_]
@@ -101,12 +103,6 @@ def stored(sizes: Sizes, begun: State, state: State) -> dict[str, NDArray[Any]]:
     }
 
 
-def narrow(values: NDArray[Any]) -> NDArray[Any]:
-    """The same whole numbers in as few bytes as hold them all."""
-    ends = values.min(initial=0), values.max(initial=0)
-    return values.astype(np.result_type(*map(np.min_scalar_type, map(int, ends))))
-
-
 def _columns(values: NDArray[Any], most: int) -> NDArray[Any]:
     """Whole numbers from 0, in columns of so many bits, the lowest first."""
     count = max(1, -(-most.bit_length() // _BITS))
@@ -115,21 +111,23 @@ def _columns(values: NDArray[Any], most: int) -> NDArray[Any]:
     return np.stack([narrow((values >> (_BITS * at)) & (2**_BITS - 1)) for at in range(count)], axis=1)
 
 
-def _whole(kept: Kept, name: str, shape: tuple[int, ...], kind: Any = np.int64) -> NDArray[Any]:
+def whole(kept: Kept, name: str, shape: tuple[int, ...], kind: Any = np.int64) -> NDArray[Any]:
+    """An array of a file that is to be whole numbers of that shape; ValueError where it is not."""
     array = kept[name]
     if array.shape != shape or array.dtype.kind not in "iu":
         raise ValueError(f"`{name}` is not a list of whole numbers, or of another length")
     return array.astype(kind)
 
 
-def _flags(kept: Kept, name: str) -> Flags:
+def flags(kept: Kept, name: str) -> Flags:
+    """An array of a file that is to be truth values; ValueError where it is not."""
     array = kept[name]
     if array.ndim != 1 or array.dtype != np.bool_:
         raise ValueError(f"`{name}` is not a list of truth values")
     return array.astype(np.bool_)
 
 
-def _starts(inner: Flags, roots: int) -> list[int]:
+def starts_of(inner: Flags, roots: int) -> list[int]:
     """Where each level begins, and where the last one ends; ValueError where the nodes are more or fewer."""
     starts = [0, roots]
     while starts[-1] > starts[-2]:
@@ -139,7 +137,7 @@ def _starts(inner: Flags, roots: int) -> list[int]:
     return starts[:-1] if roots else [0]
 
 
-def _halves(sizes: Sizes, low: Integers, high: Integers, axis: Integers, cut: Integers) -> tuple[Integers, Integers]:
+def halves(sizes: Sizes, low: Integers, high: Integers, axis: Integers, cut: Integers) -> tuple[Integers, Integers]:
     """Both sides of each box, one behind the other."""
     low, high = low.repeat(2, axis=0), high.repeat(2, axis=0)
     first, ordered = np.arange(0, len(low), 2), sizes.ordered[axis]
@@ -156,9 +154,9 @@ def _given(
     """The box of each node as it was cut off."""
     roots = _roots(begun)
     split = np.flatnonzero(inner)
-    halves = _halves(sizes, low[split], high[split], axis[split], cut[split])
+    both = halves(sizes, low[split], high[split], axis[split], cut[split])
     return tuple(  # type: ignore[return-value]
-        np.concatenate([begun[name][:roots], half]) for name, half in zip(("low", "high"), halves, strict=True)
+        np.concatenate([begun[name][:roots], half]) for name, half in zip(("low", "high"), both, strict=True)
     )
 
 
@@ -171,15 +169,15 @@ def nodes_of(sizes: Sizes, begun: State, kept: Kept) -> Nodes:
 
 
 def _nodes_of(sizes: Sizes, begun: State, kept: Kept) -> Nodes:
-    inner, roots, axes = _flags(kept, "inner"), _roots(begun), len(sizes.axes)
-    starts, count = _starts(inner, roots), len(inner)
+    inner, roots, axes = flags(kept, "inner"), _roots(begun), len(sizes.axes)
+    starts, count = starts_of(inner, roots), len(inner)
     closed = np.zeros(count, dtype=np.bool_)
-    closed[~inner] = _flags(kept, "closed")
+    closed[~inner] = flags(kept, "closed")
     alive = np.flatnonzero(~closed)
     axis, cut = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    axis[alive], cut[alive] = (_whole(kept, name, (len(alive),)) for name in ("axis", "cut"))
+    axis[alive], cut[alive] = (whole(kept, name, (len(alive),)) for name in ("axis", "cut"))
     begin, end = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
-    begin[alive], end[alive] = (_whole(kept, name, (len(alive), axes)) for name in ("begin", "end"))
+    begin[alive], end[alive] = (whole(kept, name, (len(alive), axes)) for name in ("begin", "end"))
     if not ((axis >= 0) & (axis < max(1, axes))).all() or (begin < 0).any() or (end < 0).any():
         raise ValueError("a node is cut where nothing is")
     if (begin[:, ~sizes.ordered] | end[:, ~sizes.ordered]).any():
@@ -190,20 +188,20 @@ def _nodes_of(sizes: Sizes, begun: State, kept: Kept) -> Nodes:
         here = slice(start, stop)
         low[here], high[here] = given_low[here] + begin[here], given_high[here] - end[here]
         split = start + np.flatnonzero(inner[here])
-        halves = _halves(sizes, low[split], high[split], axis[split], cut[split])
-        given_low[stop:last], given_high[stop:last] = halves
+        both = halves(sizes, low[split], high[split], axis[split], cut[split])
+        given_low[stop:last], given_high[stop:last] = both
     given, left = (given_low, given_high), (low, high)
     _check_boxes(sizes, left, alive, axis, cut)
     shares, size = _sizes_of(sizes, given, left, closed)
     tally = np.zeros((count, KINDS), dtype=sizes.kind)
     for name, kind in _SAID.items():
         columns = -(-max(1, sizes.total.bit_length()) // _BITS)
-        said = _whole(kept, name, (count, columns), sizes.kind)
+        said = whole(kept, name, (count, columns), sizes.kind)
         tally[:, kind] = sum(said[:, at] << (_BITS * at) for at in range(columns))
     tally[:, FAIR] = size - tally.sum(axis=1)
     if (tally < 0).any():
         raise ValueError("a node claims more than it has, or less than nothing")
-    code = _whole(kept, "open", (len(alive),))
+    code = whole(kept, "open", (len(alive),))
     if ((code < 0) | (code > _STEPS)).any():
         raise ValueError("a node leaves more open than it has")
     bound = np.zeros(count)
@@ -215,7 +213,7 @@ def _nodes_of(sizes: Sizes, begun: State, kept: Kept) -> Nodes:
     peeled[:roots] += begun["peeled"][:roots]
     bound[:roots] = np.where(closed[:roots], 0.0, begun["fair"][:roots] - begun["peeled"][:roots])
     shown, below = _shown(starts, inner, peeled, bound)
-    effort = _whole(kept, "effort", (4,))
+    effort = whole(kept, "effort", (4,))
     if (effort < 0).any() or (effort >= 2**60).any():
         raise ValueError("an effort counts nothing")
     return Nodes(
@@ -241,13 +239,18 @@ def _check_boxes(sizes: Sizes, left: tuple[Integers, Integers], alive: Integers,
     low, high = (ends[alive] for ends in left)
     if not np.where(sizes.ordered, low < high, low != 0).all():
         raise ValueError("nothing is left of a box")
-    rows, at = np.arange(len(alive)), axis[alive]
-    if not len(rows) or not len(sizes.axes):
-        if len(rows):
-            raise ValueError("there is nothing to cut")
+    check_cuts(sizes, (low, high), axis[alive], cut[alive])
+
+
+def check_cuts(sizes: Sizes, boxes: tuple[Integers, Integers], axis: Integers, cut: Integers) -> None:
+    """ValueError unless each box is cut into two, along one of its axes."""
+    rows = np.arange(len(axis))
+    if not len(rows):
         return
-    begin, end, where = low[rows, at], high[rows, at], cut[alive]
-    apart = np.where(sizes.ordered[at], (begin < where) & (where < end), (begin & where != 0) & (begin & ~where != 0))
+    if not len(sizes.axes):
+        raise ValueError("there is nothing to cut")
+    begin, end = (ends[rows, axis] for ends in boxes)
+    apart = np.where(sizes.ordered[axis], (begin < cut) & (cut < end), (begin & cut != 0) & (begin & ~cut != 0))
     if not apart.all():
         raise ValueError("a box is cut where it ends")
 

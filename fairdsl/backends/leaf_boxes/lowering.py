@@ -31,8 +31,10 @@ from fairdsl.source import Span
 __all__ = [
     "IN",
     "OUT",
+    "ComparedPeople",
     "Lowered",
     "compared_pairs",
+    "compared_people",
     "is_large",
     "lower",
     "lowered",
@@ -195,7 +197,7 @@ def _cut(problem: Problem) -> tuple[Cut, ...]:
     assert isinstance(pair, Pair), "other questions are refused"
     sets = narrow(problem.domain, pair.target)
     wanted = tests_of(problem.model, [conjoin(problem.domain.where, pair.target)], len(sets))
-    return tuple(Cut(values, tests) for values, tests in zip(sets, wanted, strict=True))
+    return tuple(Cut.of(values, tests) for values, tests in zip(sets, wanted, strict=True))
 
 
 def tests_of(model: Model, conditions: Sequence[Predicate], attributes: int) -> list[set[Test]]:
@@ -234,18 +236,37 @@ def lowered(problem: Problem, pair: Pair, cuts: tuple[Cut, ...], wanted: Predica
     if not roots:  # a constant: whatever is tested, the same is decided
         roots.append(graph.terminal(decides.absent))
     roots.append(graph.graft(wanted, graph.terminal(IN), graph.terminal(OUT)))
-    assignments = tuple(product(*(range(len(cuts[index].parts)) for index in pair.differ)))
-    several = [[cuts[i].parts[part].several for i, part in zip(pair.differ, a, strict=True)] for a in assignments]
+    people = compared_people(cuts, pair)
     return Lowered(
         problem=problem,
         pair=pair,
         graph=graph,
-        roots=_restricted(graph, roots, pair.differ, assignments),
+        roots=_restricted(graph, roots, pair.differ, people.assignments),
+        assignments=people.assignments,
+        compared=people.compared,
+        inside=people.inside,
+        decides=decides,
+        cuts=cuts,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPeople:
+    """Combinations of parts of the protected attributes, and which of them are compared, as in :class:`Lowered`."""
+
+    assignments: tuple[tuple[int, ...], ...]
+    compared: tuple[tuple[int, int], ...] | None
+    inside: tuple[bool, ...]
+
+
+def compared_people(cuts: Sequence[Cut], pair: Pair) -> ComparedPeople:
+    """Those of a question over attributes that are cut into such parts."""
+    assignments = tuple(product(*(range(len(cuts[index].parts)) for index in pair.differ)))
+    several = [[cuts[i].parts[part].several for i, part in zip(pair.differ, a, strict=True)] for a in assignments]
+    return ComparedPeople(
         assignments=assignments,
         compared=None if _all_compared(pair) else compared_pairs(cuts, pair.differ, assignments),
         inside=tuple((any if pair.mode is Differ.ANY else all)(each) for each in several),
-        decides=decides,
-        cuts=cuts,
     )
 
 

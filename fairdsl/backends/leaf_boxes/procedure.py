@@ -129,12 +129,12 @@ class LeafBoxes:
 
     def _begun(self, problem: Problem, pair: Pair, budget: Budget) -> tuple[Descent | Refinement | Pairings, Lowered]:
         """What settles the question: leaves gone through, one score bounded, or pairs."""
-        from fairdsl.backends.leaf_boxes.asked import ask_of, refusal_of_any
+        from fairdsl.backends.leaf_boxes.asked import refusal_of_any
         from fairdsl.backends.leaf_boxes.descent import Descent
-        from fairdsl.backends.leaf_boxes.duels import contest_of
         from fairdsl.backends.leaf_boxes.forest import forest_of
+        from fairdsl.backends.leaf_boxes.judging import question_of
         from fairdsl.backends.leaf_boxes.lowering import lower, refusal_of
-        from fairdsl.backends.leaf_boxes.pairings import Pairings, Question
+        from fairdsl.backends.leaf_boxes.pairings import Pairings
         from fairdsl.backends.leaf_boxes.refinement import Refinement
 
         if _goes_through_leaves(problem):
@@ -144,9 +144,9 @@ class LeafBoxes:
         if counted and (forest := forest_of(lowered := lower(problem, pair))) is not None:
             return Refinement.start(forest, memory=budget.memory), lowered
         if problem.quantity is not Quantity.HOLDS and refusal_of_any(problem) is None:
-            asked = ask_of(problem, pair)
-            if (contest := contest_of(asked.lowered)) is not None:
-                return Pairings(Question(asked, contest), memory=budget.memory), asked.lowered
+            question, lowered = question_of(problem, pair)
+            if question is not None:
+                return Pairings.start(question, memory=budget.memory), lowered
         lowered = lower(problem, pair)
         return Descent(lowered), lowered
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.asked import Asked
-from fairdsl.backends.leaf_boxes.descent import Sizes
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 
 __all__ = ["Reach", "Units", "parted"]
 
@@ -19,18 +19,19 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Boxes of units [n, axes], and (of individuals) their assignment [n]."""
+    """Boxes of units [n, axes], (of individuals) their assignment [n], and their numbers [n], where they have any."""
 
     low: Integers
     high: Integers
     own: Integers
+    number: Integers
 
     def __len__(self) -> int:
         return len(self.low)
 
     def at(self, rows: Integers | BoolArray | slice) -> Units:
         """Some of them."""
-        return Units(self.low[rows], self.high[rows], self.own[rows])
+        return Units(self.low[rows], self.high[rows], self.own[rows], self.number[rows])
 
     @classmethod
     def joined(cls, found: Sequence[Units]) -> Units:
@@ -53,7 +54,7 @@ class Reach:
     """Where the partners of those in a box may be."""
 
     def __init__(self, asked: Asked, sizes: Sizes) -> None:
-        self.cuts = asked.lowered.cuts
+        self.cuts = asked.cuts
         self._ordered = sizes.ordered
         self._parts = {
             axis: np.array(asked.reach[attribute], dtype=np.int64)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.forest import Forest
 from fairdsl.backends.leaf_boxes.kept import Nodes, share_of
 from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR, VACUOUS, Integers
 from fairdsl.backends.leaf_boxes.refinement import Refinement
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.refining.recheck import Checked, Claimed, Recheck, said_of, sample
 
 __all__ = ["check"]

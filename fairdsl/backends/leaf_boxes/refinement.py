@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
+from fairdsl.backends.leaf_boxes.descent import Counts, UnfairBoxes
 from fairdsl.backends.leaf_boxes.forest import Forest
 from fairdsl.backends.leaf_boxes.graft import (
     BEFORE,
@@ -52,6 +52,7 @@ from fairdsl.backends.leaf_boxes.kernels.refine import refine
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, take_back
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.rest import Drawn, draw, estimate
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.tally import KINDS, Tally
 from fairdsl.backends.refining.refinement import State, Stepwise
 from fairdsl.backends.warmup import Kernels
@@ -74,7 +75,7 @@ _KEPT, _ROUNDED = 2**16, Fraction(1, 2**30)
 class Refinement(Stepwise):
     """Settles one lowered question about many trees, as many rounds as are asked for, within some bytes of memory."""
 
-    bounds, work = True, NODES
+    bounds, work, absent = True, NODES, 0
     #: Times the effort of visiting a node.
     units_a_node = 1.0
     seconds_a_node = NODES.units / UNITS
@@ -252,6 +253,11 @@ class Refinement(Stepwise):
         first, second = settled.first[rows].copy(), settled.second[rows].copy()
         self._found.append(UnfairBoxes.of(low[rows], high[rows], first, second))
         counts.unfair_boxes += len(unfair)
+
+    @property
+    def size(self) -> int:
+        """The size of everything; of whom nobody is asked about is vacuous."""
+        return self._sizes.total
 
     @property
     def counts(self) -> Counts:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.kernels.records import COUNTED, FAIR, STUCK, UNFAIR, VACUOUS, Boxes, Integers, Settled
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.refining.refinement import State
 
 __all__ = ["KINDS", "Tally"]

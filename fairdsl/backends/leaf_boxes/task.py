@@ -6,24 +6,28 @@ that pass, then goes on to one of two nodes before it; terminals follow themselv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.descent import Sizes
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
 from fairdsl.backends.leaf_boxes.scores import Sums
+from fairdsl.backends.leaf_boxes.sizes import Sizes
 
-__all__ = ["Task", "check_task", "task_of"]
+__all__ = ["FITS", "SETS", "Task", "check_graph", "check_task", "demand", "task_of"]
 
 Integers = NDArray[np.int64]
 
 #: Sizes and sums of values stay below.
-_FITS = 2**62
-#: Axes, and parts of an axis that is not ordered, for sets of them are bits; tests one after the other.
-_SETS, _DEEP = 62, 400
+FITS = 2**62
+#: Axes, and parts of an axis that is not ordered, for sets of them are bits.
+SETS = 62
+#: Tests one after the other.
+_DEEP = 400
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +69,7 @@ def task_of(lowered: Lowered) -> Task | None:
     if not isinstance(reading, Sums) or lowered.compared is not None or (single := reading.single()) is None:
         return None
     sizes = Sizes.over(lowered)
-    if len(sizes.axes) > _SETS:
+    if len(sizes.axes) > SETS:
         return None
     values, below, above, denominator = single
     return Task(
@@ -78,7 +82,7 @@ def task_of(lowered: Lowered) -> Task | None:
         inside=np.array(lowered.inside, dtype=np.bool_),
         attributes=np.array(sizes.axes, dtype=np.int64),
         ordered=sizes.ordered,
-        parts=tuple(each.astype(np.int64) if sum(each.tolist()) < _FITS else each for each in sizes.parts),
+        parts=tuple(each.astype(np.int64) if sum(each.tolist()) < FITS else each for each in sizes.parts),
         among=graph.terminals[IN],
         factor=sizes.factor,
         below=below,
@@ -89,45 +93,76 @@ def task_of(lowered: Lowered) -> Task | None:
 
 def check_task(task: Task) -> None:
     """ValueError for a task whose arrays do not fit together: refining follows their numbers without looking."""
-    nodes, axes = len(task.axis), len(task.attributes)
-    one = ("passing", "yes", "no", "values")
-    _demand(nodes > 0 and all(getattr(task, name).shape == (nodes,) for name in ("axis", *one)), "its nodes differ")
-    for name in ("axis", *one, "roots", "attributes"):
-        _demand(getattr(task, name).dtype == np.int64, f"`{name}` is not of whole numbers")
-    _demand(axes <= _SETS and task.attributes.shape == task.ordered.shape == (axes,), "its axes differ")
-    _demand(task.ordered.dtype == task.inside.dtype == np.bool_, "truth values are missing")
-    _demand(task.roots.ndim == 2 and task.roots.shape[1] > 1 and len(task.roots) > 0, "it has no trees")
-    _demand(task.inside.shape == (len(task.roots),), "assignments are missing")
-    _demand(bool(((task.roots >= 0) & (task.roots < nodes)).all()), "a root is not there")
-    _demand(0 <= task.among < nodes and task.axis[task.among] == TERMINAL, "nobody is asked about")
-    _demand(len(task.parts) == axes and task.factor >= 0 and task.denominator > 0, "sizes are missing")
+    axes = len(task.attributes)
+    demand(axes <= SETS and task.attributes.shape == task.ordered.shape == (axes,), "its axes differ")
+    demand(task.attributes.dtype == np.int64, "`attributes` is not of whole numbers")
+    demand(task.ordered.dtype == task.inside.dtype == np.bool_, "truth values are missing")
+    demand(len(task.parts) == axes and task.factor >= 0 and task.denominator > 0, "sizes are missing")
     for parts, ordered in zip(task.parts, task.ordered.tolist(), strict=True):
-        _demand(parts.ndim == 1 and parts.dtype == np.int64 and len(parts) > 1, "an axis without parts")
-        _demand(bool((parts >= 0).all()) and sum(parts.tolist()) < _FITS, "parts are too large")
-        _demand(ordered or len(parts) <= _SETS, "too many parts for a set")
-    _check_nodes(task)
+        demand(parts.ndim == 1 and parts.dtype == np.int64 and len(parts) > 1, "an axis without parts")
+        demand(bool((parts >= 0).all()) and sum(parts.tolist()) < FITS, "parts are too large")
+        demand(ordered or len(parts) <= SETS, "too many parts for a set")
+    check_graph(task, [*map(len, task.parts)], task.ordered, len(task.inside))
+    demand(task.inside.ndim == 1 and task.roots.shape[1] > 1, "it has no trees")
+    demand(task.values.shape == task.axis.shape and task.values.dtype == np.int64, "its values differ")
+    demand(0 <= task.among < len(task.axis) and task.axis[task.among] == TERMINAL, "nobody is asked about")
     largest = int(np.abs(task.values[task.axis == TERMINAL]).max(initial=0))
     whole = task.roots.shape[1] * largest + max(abs(task.below), abs(task.above))
-    _demand(whole < _FITS and task.below < task.above, "scores are too large, or on both sides of the limits")
+    demand(whole < FITS and task.below < task.above, "scores are too large, or on both sides of the limits")
 
 
-def _check_nodes(task: Task) -> None:
-    """Nodes follow those before them, along few enough of them, and test parts that there are."""
-    nodes = np.arange(len(task.axis))
-    inner = task.axis != TERMINAL
-    _demand(bool(((task.axis >= TERMINAL) & (task.axis < len(task.parts))).all()), "an axis is not there")
-    counts = np.array([*map(len, task.parts), 0], dtype=np.int64)[task.axis]
-    sets = np.array([*~task.ordered, False])[task.axis]
-    most = np.where(sets, (1 << np.where(sets, counts, 0)) - 1, counts)
-    _demand(bool(((task.passing >= 0) & (task.passing <= most))[inner].all()), "a test of parts that are not there")
-    for follows in (task.yes, task.no):
-        _demand(bool(((follows >= 0) & (follows < nodes))[inner].all()), "a node follows a later one")
-    deep = [0] * len(nodes)
+class Drawn(Protocol):
+    """Trees as one graph."""
+
+    @property
+    def axis(self) -> Integers:
+        """Of each node the axis that it tests."""
+
+    @property
+    def passing(self) -> Integers:
+        """The parts that pass."""
+
+    @property
+    def yes(self) -> Integers:
+        """The node that follows for them."""
+
+    @property
+    def no(self) -> Integers:
+        """The one that follows for others."""
+
+    @property
+    def roots(self) -> Integers:
+        """The first nodes, [assignments, trees]."""
+
+
+def check_graph(trees: Drawn, counts: Sequence[int], ordered: NDArray[np.bool_], people: int) -> None:
+    """ValueError unless the roots are of so many people, and nodes follow those before them, along few enough of them,
+    and test parts that there are, of axes with so many.
+    """
+    nodes = len(trees.axis)
+    demand(nodes > 0, "it has no nodes")
+    for name in ("axis", "passing", "yes", "no", "roots"):
+        array = getattr(trees, name)
+        demand(array.dtype == np.int64, f"`{name}` is not of whole numbers")
+        demand(name == "roots" or array.shape == (nodes,), "its nodes differ")
+    demand(trees.roots.ndim == 2 and trees.roots.shape[1] > 0, "it has no trees")
+    demand(len(trees.roots) == people > 0, "assignments are missing")
+    demand(bool(((trees.roots >= 0) & (trees.roots < nodes)).all()), "a root is not there")
+    inner = trees.axis != TERMINAL
+    demand(bool(((trees.axis >= TERMINAL) & (trees.axis < len(counts))).all()), "an axis is not there")
+    parts = np.array([*counts, 0], dtype=np.int64)[trees.axis]
+    sets = np.array([*~ordered, False])[trees.axis]
+    most = np.where(sets, (1 << np.where(sets, parts, 0)) - 1, parts)
+    demand(bool(((trees.passing >= 0) & (trees.passing <= most))[inner].all()), "a test of parts that are not there")
+    for follows in (trees.yes, trees.no):
+        demand(bool(((follows >= 0) & (follows < np.arange(nodes)))[inner].all()), "a node follows a later one")
+    deep = [0] * nodes
     for node in np.flatnonzero(inner).tolist():
-        deep[node] = 1 + max(deep[int(task.yes[node])], deep[int(task.no[node])])
-    _demand(max(deep) <= _DEEP, "a tree is too deep")
+        deep[node] = 1 + max(deep[int(trees.yes[node])], deep[int(trees.no[node])])
+    demand(max(deep) <= _DEEP, "a tree is too deep")
 
 
-def _demand(fits: bool | np.bool_, otherwise: str) -> None:
+def demand(fits: bool | np.bool_, otherwise: str) -> None:
+    """ValueError that says what is wrong, unless it fits."""
     if not fits:
         raise ValueError(otherwise)

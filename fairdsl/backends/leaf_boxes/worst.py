@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusal
-from fairdsl.backends.leaf_boxes.asked import Asked, ask_of, refusal_of_any
+from fairdsl.backends.leaf_boxes.asked import refusal_of_any
 from fairdsl.backends.leaf_boxes.comparisons import Comparisons
-from fairdsl.backends.leaf_boxes.descent import Sizes, UnfairBoxes
-from fairdsl.backends.leaf_boxes.duels import Contest, contest_of
+from fairdsl.backends.leaf_boxes.descent import UnfairBoxes
+from fairdsl.backends.leaf_boxes.judging import Question, question_of
+from fairdsl.backends.leaf_boxes.lowering import Lowered
 from fairdsl.backends.leaf_boxes.reach import parted
 from fairdsl.backends.leaf_boxes.witnesses import pairs
 from fairdsl.backends.worst import Worst, refusal_of_worst
@@ -62,12 +63,11 @@ def answering_worst(problem: Problem, facts: Facts, budget: Budget, observer: Ob
     assert isinstance(pair, Pair), "how far the worst two are apart is asked of pairs"
     if any(values.count == 0 for values in narrow(problem.domain, pair.target)):
         return Vacuous(evidence=Evidence(backend="leaf_boxes", method="nobody is asked about"))
-    asked = ask_of(asked_of, pair)
-    contest = contest_of(asked.lowered)
-    if contest is None:
+    question, lowered = question_of(asked_of, pair)
+    if question is None:
         evidence = Evidence(backend="leaf_boxes", method="trees of too many leaves")
         return Unknown(reason=Reason.MEMORY_OUT, detail="the trees need too much room", evidence=evidence)
-    widest = _Widest(problem, asked, contest, budget)
+    widest = _Widest(problem, question, lowered, budget)
     while True:
         while not widest.finished and not widest.full and not budget.exhausted:
             spend(_BOUNDED, widest.step())
@@ -93,11 +93,11 @@ class _Gaps:
 class _Widest:
     """The boxes of one question that may have a wider gap than is known."""
 
-    def __init__(self, problem: Problem, asked: Asked, contest: Contest, budget: Budget) -> None:
-        self._lowered, self._sizes = asked.lowered, Sizes.over(asked.lowered)
-        self._comparisons = Comparisons(asked, contest, self._sizes.axes)
+    def __init__(self, problem: Problem, question: Question, lowered: Lowered, budget: Budget) -> None:
+        self._lowered, self._sizes = lowered, question.sizes
+        self._comparisons = Comparisons(question.asked, question.contest, self._sizes.axes)
         #: What one unit of sums is.
-        self._unit = Fraction(1 << contest.shift, contest.denominator)
+        self._unit = question.contest.unit
         self._worst = Worst(problem)
         self._room = max(1024, budget.memory // (_BYTES * (len(self._sizes.axes) + 4)))
         self._random = np.random.default_rng(budget.seed)

@@ -64,6 +64,7 @@ class Checked:
     falsified: Fraction = Fraction(0)
     violating32: Fraction = Fraction(0)
     vacuous: Fraction = Fraction(0)
+    absent: Fraction = Fraction(0)
     sampled: Sampled
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,30 @@ from numpy.typing import NDArray
 from fairdsl.backends.refining import errors
 from fairdsl.backends.refining.container import Arrays, Kind, pack, unpack
 from fairdsl.backends.refining.jobs import Job
+from fairdsl.backends.solved import Asked
 from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.question import Quantity
 
-__all__ = ["pack_task", "read_task"]
+__all__ = ["TaskHead", "pack_task", "read_task"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskHead:
+    """What the header of every job says: the demand that its task answers. The arrays beside it are the task's."""
+
+    #: The demand, in the spec's words.
+    asked: Asked
+    #: What it asks for.
+    quantity: Quantity
+    #: Whether units are counted, or have a volume.
+    measure: str
+    #: What one unit of the shares is.
+    unit: str
+    #: The task's numbers, and what is true or false of it.
+    numbers: Mapping[str, bool | int] = field(default_factory=dict)
+    #: How many arrays follow as `NAME/0`, `NAME/1`, ...; of every other name one.
+    lists: Mapping[str, int] = field(default_factory=dict)
 
 
 def pack_task(task: Any, head: Any) -> bytes:
@@ -38,14 +58,16 @@ def pack_task(task: Any, head: Any) -> bytes:
     return pack(plain(replace(head, numbers=numbers, lists=lists)), arrays)
 
 
-def read_task(path: Path, kind: Kind, task: Callable[[Mapping[str, Any]], Any]) -> Job:
-    """A job from its file, whose parts are made a ``task``, with KeyError or TypeError where one is missing, ValueError
-    where they do not fit together. DiagnosticError for a file that is none, is newer, or is damaged.
+def read_task(path: Path, kind: Kind, task: Callable[[Mapping[str, Any], Any], Any]) -> Job:
+    """A job from its file, whose parts and header are made a ``task``.
+
+    KeyError or TypeError of it mean that a part is missing, ValueError that they do not fit together. DiagnosticError
+    for a file that is none, is newer, or is damaged.
     """
     content = unpack(kind, path)
     try:
         parts = _parts(content.head, content.arrays)
-        return Job(task=task(parts), head=content.head, sha256=content.sha256)
+        return Job(task=task(parts, content.head), head=content.head, sha256=content.sha256)
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, ValueError) else "a part of it is missing"
         raise DiagnosticError(errors.damaged(str(path), reason)) from error
