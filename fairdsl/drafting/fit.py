@@ -116,9 +116,9 @@ class Bench:
 def fitted(model: str, bench: Bench) -> Fit:
     """How the file ``model`` reads the columns.
 
-    Plain ways are tried before scaled ones, and ways with all columns before those with fewer, until one agrees with
-    the label clearly more often than the commoner value. Raises DiagnosticError with what is wrong with the first way
-    where none works.
+    Ways with fewer columns are tried where no way with all of them agrees with the label clearly more often than the
+    commoner value. Of ways that agree equally often the plainest is taken. Raises DiagnosticError with what is wrong
+    with the first way where none works.
     """
     inputs, labelled = inputs_of(model), bench.label is not None
     label = None if bench.label is None else bench.label.column
@@ -126,13 +126,13 @@ def fitted(model: str, bench: Bench) -> Fit:
     width, tried = width_of(inputs), tuple(decisions(model, bench.label))
     found: list[Fit] = []
     first: DiagnosticError | None = None
+    plain, scaled = _SCALES[:1], _SCALES[1:] if labelled else ()
     for ways in (
-        _ways(bench.columns, _SCALES[:1]),
-        _ways(bench.columns, _SCALES[1:] if labelled else ()),
-        _of_fewer(bench, _SCALES[:1]),
-        _of_fewer(bench, _SCALES[1:] if labelled else ()),
+        (*_ways(bench.columns, plain), *_ways(bench.columns, scaled)),
+        (*_of_fewer(bench, plain), *_of_fewer(bench, scaled)),
     ):
-        fitting = [way for way in ways if width in (None, way.width)][: 1 if len(inputs) > 1 else None]
+        different = {way.reads or _names(bench.columns): way for way in reversed(ways) if width in (None, way.width)}
+        fitting = [*reversed(different.values())][: 1 if len(inputs) > 1 else None]
         if not labelled:  # which column the model does not read, nothing says; the label mostly stands last
             last = [way for way in fitting if way.without == (bench.columns[-1].name,)]
             fitting = (last if any(way.without for way in fitting) else fitting)[:1]
@@ -158,7 +158,7 @@ def _written_out(way: Way, bench: Bench, width: int | None) -> Way:
     """The way with all that it feeds by name, where the file takes one matrix whose columns have none."""
     if way.reads is not None or width is None:
         return way
-    return replace(way, reads=tuple(column.name for column in bench.columns))
+    return replace(way, reads=_names(bench.columns))
 
 
 def _wrong_width(bench: Bench, width: int | None, tried: Sequence[Decision]) -> DiagnosticError:
@@ -185,6 +185,8 @@ def _why(best: Fit, others: Sequence[Fit], bench: Bench) -> str:
         return f"{how}; {agrees}, no better than the commoner value alone ({commoner:.1%}): {doubt}"
     if not others or others[0].agreement is None:
         return f"{how}; {agrees}"
+    if best.way.without and not all(fit.way.without for fit in others):
+        return f"{how}; {agrees}, but the file takes as many numbers as all columns give: NOT CONFIRMED"
     noise = 2 * (2 * best.agreement * (1 - best.agreement) / rows) ** 0.5
     if others[0].agreement > best.agreement - noise:
         return f"{how}; {agrees}, and on {others[0].agreement:.1%} with {others[0].way.how}: NOT CONFIRMED"
@@ -193,19 +195,24 @@ def _why(best: Fit, others: Sequence[Fit], bench: Bench) -> str:
 
 def _ways(columns: Sequence[Column], scales: Sequence[Scale]) -> Iterator[Way]:
     """The usual ways to feed these columns, the plainest first."""
-    for scale, how in scales:
-        reads = tuple(map(scale, columns))
-        named = None if scale is _as_it_is else reads
-        yield Way(reads=named, width=len(reads), how=f"the columns in their order, a category as its code{how}")
     categories = [column for column in columns if isinstance(column.type, Category)]
-    if not categories:
-        return
     others = [column for column in columns if column not in categories]
     orders = {
         "in their order": list(columns),
         "numbers first": [*others, *categories],
         "categories first": [*categories, *others],
     }
+    for (order, arranged), (scale, how) in product(orders.items(), scales):
+        said = f"the columns {order}, a category as its code{how}"
+        if scale is _as_it_is:
+            reads = None if order == "in their order" else _names(arranged)
+            yield Way(reads=reads, width=len(columns), how=said)
+            continue
+        numbers = tuple(column.name if column in categories else scale(column) for column in arranged)
+        yield Way(reads=numbers, width=len(columns), how=said)
+        yield Way(reads=tuple(map(scale, arranged)), width=len(columns), how=f"{said}, codes as well")
+    if not categories:
+        return
     pairs = any(len(column.values) == 2 for column in categories)
     for (order, arranged), drop, (scale, how) in product(orders.items(), (False, True)[: 1 + pairs], scales):
         reads = tuple(_one_hot(column, drop=drop) if column in categories else scale(column) for column in arranged)
@@ -220,7 +227,7 @@ def _of_fewer(bench: Bench, scales: Sequence[Scale]) -> Iterator[Way]:
         left = [column for column in bench.columns if column not in without]
         names = tuple(column.name for column in without)
         for way in _ways(left, scales) if left and without else ():
-            reads = way.reads or tuple(column.name for column in left)
+            reads = way.reads or _names(left)
             yield Way(reads=reads, width=way.width, how=f"{way.how}, without {', '.join(names)}", without=names)
 
 
@@ -233,6 +240,11 @@ def _numbers(column: Column, *, drop: bool) -> int:
     if not isinstance(column.type, Category) or (drop and len(column.values) == 2):
         return 1
     return len(column.values)
+
+
+def _names(columns: Sequence[Column]) -> tuple[str, ...]:
+    """The columns as they are, in this order."""
+    return tuple(column.name for column in columns)
 
 
 def _as_it_is(column: Column) -> str:
