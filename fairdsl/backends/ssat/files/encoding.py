@@ -38,7 +38,8 @@ from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.plain import Plain
 from fairdsl.backends.ssat.questions import Formulas, learns
-from fairdsl.backends.ssat.reading import read_count, read_sdimacs
+from fairdsl.backends.ssat.reading import read_sdimacs
+from fairdsl.backends.ssat.reading_counts import read_count
 from fairdsl.backends.ssat.writing import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Network
