@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from itertools import chain
 
 from fairdsl.clock import Work, look, spend
 
@@ -45,7 +46,7 @@ class Bound:
     def __post_init__(self) -> None:
         if (self.chance is not None) != (self.quantifier is Quantifier.RANDOM):
             raise ValueError("random variables have a probability, and no others")
-        if self.chance is not None and not 0 <= self.chance <= 1:
+        if self.chance is not None and not 0 <= self.chance.numerator <= self.chance.denominator:
             raise ValueError("a probability lies between 0 and 1")
 
 
@@ -70,7 +71,8 @@ class Instance:
             raise ValueError("a variable is bound twice")
         if any(not 1 <= variable <= self.variables for variable in bound):
             raise ValueError("a variable of the prefix does not exist")
-        if any(not 1 <= abs(literal) <= self.variables for clause in self.clauses for literal in clause):
+        literals = set(chain.from_iterable(self.clauses))
+        if 0 in literals or any(abs(literal) > self.variables for literal in literals):
             raise ValueError("a clause has a literal of no variable")
         spend(_CLAUSES, len(self.clauses))
         if len(self.clauses) > _MANY:

@@ -19,15 +19,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 from fairdsl.backends.ssat.writing import sdimacs_of
 
-__all__ = ["Plain", "plain", "rounded"]
+__all__ = ["Plain", "Simplifier", "plain", "rounded"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +50,14 @@ class Plain:
         return None if self.instance.clauses else self.factor
 
     @cached_property
+    def text(self) -> str:
+        """The instance as SDIMACS, which says nothing about itself."""
+        return sdimacs_of(self.instance)
+
+    @cached_property
     def digest(self) -> str:
-        """A name for the instance, which says nothing about itself."""
-        return sha256(sdimacs_of(self.instance).encode()).hexdigest()
+        """A name for the instance."""
+        return sha256(self.text.encode()).hexdigest()
 
     def then(self, later: Plain) -> Plain:
         """This normal form followed by one of its ``instance``."""
@@ -70,113 +76,138 @@ def plain(instance: Instance, assumptions: Iterable[int] = ()) -> Plain:
     Variables that the prefix leaves out belong to that block. Raises ValueError for an assumption about another
     variable, and for two that contradict each other.
     """
-    assumed = _assumed(instance, assumptions)
-    work = _Work(instance)
-    for bound in instance.prefix:
-        if bound.chance is not None and bound.chance in (0, 1):
-            work.hold(bound.variable if bound.chance == 1 else -bound.variable)
-    for literal in assumed:
-        work.hold(literal)
-    return work.finished()
+    return Simplifier(instance).under(assumptions)
 
 
-def _assumed(instance: Instance, assumptions: Iterable[int]) -> list[int]:
-    literals = list(dict.fromkeys(assumptions))
-    inner = {bound.variable for bound in instance.prefix}
-    if instance.prefix and instance.prefix[0].quantifier is Quantifier.EXISTS:
-        inner -= {bound.variable for bound in next(instance.blocks)[1]}
-    for literal in literals:
-        if not 1 <= abs(literal) <= instance.variables or abs(literal) in inner:
-            raise ValueError(f"{literal} is not a literal of the outermost existential block")
-        if -literal in literals:
-            raise ValueError(f"{literal} is assumed true and false")
-    return literals
+class Simplifier:
+    """Normal forms of one instance under different assumptions; its clauses are looked through once."""
 
-
-@dataclass(slots=True)
-class _Work:
-    """Clauses while units are put in; a clause that holds is None."""
-
-    instance: Instance
-    quantifiers: dict[int, Bound] = field(init=False)
-    clauses: list[set[int] | None] = field(init=False)
-    places: dict[int, list[int]] = field(init=False)
-    fixed: dict[int, bool] = field(default_factory=dict)
-    factor: Fraction = Fraction(1)
-    waiting: deque[int] = field(default_factory=deque)
-
-    def __post_init__(self) -> None:
-        self.quantifiers = {bound.variable: bound for bound in self.instance.prefix}
-        self.places = {}
-        given = (set(clause) for clause in self.instance.clauses)
-        self.clauses = [clause for clause in given if not any(-literal in clause for literal in clause)]
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.bounds = {bound.variable: bound for bound in instance.prefix}
+        given = (sorted(set(clause), key=abs) for clause in instance.clauses)
+        #: Without tautologies; each with its literals in order.
+        self.clauses = [clause for clause in given if not any(a == -b for a, b in pairwise(clause))]
+        #: The clauses that a literal is in, by their places.
+        self.places: dict[int, list[int]] = {}
         for place, clause in enumerate(self.clauses):
-            assert clause is not None
             for literal in clause:
                 self.places.setdefault(literal, []).append(place)
-            self._look(clause)
+        self._certain = [
+            bound.variable if bound.chance else -bound.variable
+            for bound in instance.prefix
+            if bound.chance is not None and bound.chance.denominator == 1
+        ]
+        inner = set(self.bounds)
+        if instance.prefix and instance.prefix[0].quantifier is Quantifier.EXISTS:
+            inner -= {bound.variable for bound in next(instance.blocks)[1]}
+        self._inner = inner
+
+    def under(self, assumptions: Iterable[int] = ()) -> Plain:
+        """The normal form under assumptions; see :func:`plain`."""
+        assumed = self._assumed(assumptions)
+        work = _Work(self)
+        for literal in (*self._certain, *assumed):
+            work.hold(literal)
+        return work.finished()
+
+    def _assumed(self, assumptions: Iterable[int]) -> list[int]:
+        literals = dict.fromkeys(assumptions)
+        for literal in literals:
+            if not 1 <= abs(literal) <= self.instance.variables or abs(literal) in self._inner:
+                raise ValueError(f"{literal} is not a literal of the outermost existential block")
+            if -literal in literals:
+                raise ValueError(f"{literal} is assumed true and false")
+        return list(literals)
+
+
+class _Work:
+    """One normal form in the making: the truths that are known, and how much is left of each clause."""
+
+    def __init__(self, given: Simplifier) -> None:
+        self._given = given
+        self._fixed: dict[int, bool] = {}
+        self._factor = Fraction(1)
+        #: By clause, how many of its literals are open; 0 for one that holds.
+        self._open = list(map(len, given.clauses))
+        #: Clauses in the order in which a single literal was left of them.
+        self._waiting = deque[int]()
+        for place, clause in enumerate(given.clauses):
+            self._look(place, len(clause))
 
     def hold(self, literal: int) -> None:
-        """The literal is true from now on."""
-        self.waiting.append(literal)
-        while self.waiting and self.factor:
-            self._put(self.waiting.popleft())
+        """The literal is true from now on, and what follows from it."""
+        self._settle()
+        if self._factor:
+            self._put(literal)
+        self._settle()
 
     def finished(self) -> Plain:
         """What is left, numbered anew."""
-        while self.waiting and self.factor:
-            self._put(self.waiting.popleft())
-        left = [] if not self.factor else [tuple(sorted(clause, key=abs)) for clause in self.clauses if clause]
+        self._settle()
+        instance, fixed = self._given.instance, self._fixed
+        left = [] if not self._factor else [
+            tuple([literal for literal in clause if abs(literal) not in fixed])
+            for clause, open_ in zip(self._given.clauses, self._open, strict=True)
+            if open_
+        ]  # fmt: skip
         clauses = list(dict.fromkeys(left))  # only now, since taking literals away makes clauses equal
         numbers = sorted({abs(literal) for clause in clauses for literal in clause})
         new = {old: number for number, old in enumerate(numbers, start=1)}
-        free = [Bound(variable=old, quantifier=Quantifier.EXISTS) for old in numbers if old not in self.quantifiers]
-        bounds = [*free, *(bound for bound in self.instance.prefix if bound.variable in new)]
+        renamed = new | {-old: -number for old, number in new.items()}
+        free = [Bound(new[old], Quantifier.EXISTS) for old in numbers if old not in self._given.bounds]
+        bounds = (
+            Bound(new[bound.variable], bound.quantifier, bound.chance)
+            for bound in instance.prefix
+            if bound.variable in new
+        )
         return Plain(
             instance=Instance(
                 variables=len(numbers),
-                prefix=tuple(Bound(new[bound.variable], bound.quantifier, bound.chance) for bound in bounds),
-                clauses=tuple(tuple(_renamed(literal, new) for literal in clause) for clause in clauses),
+                prefix=(*free, *bounds),
+                clauses=tuple([tuple([renamed[literal] for literal in clause]) for clause in clauses]),
             ),
-            factor=self.factor,
+            factor=self._factor,
             numbers=tuple(numbers),
-            fixed=self.fixed,
+            fixed=fixed,
         )
 
+    def _settle(self) -> None:
+        """Put in the single literals that are left of clauses."""
+        while self._waiting and self._factor:
+            place = self._waiting.popleft()
+            if self._open[place]:
+                self._put(next(each for each in self._given.clauses[place] if abs(each) not in self._fixed))
+
     def _put(self, literal: int) -> None:
-        truth = self.fixed.get(abs(literal))
+        truth = self._fixed.get(abs(literal))
         if truth is not None:
             if truth != (literal > 0):
-                self.factor = Fraction(0)
+                self._factor = Fraction(0)
             return
-        self.fixed[abs(literal)] = literal > 0
-        self.factor *= self._worth(literal)
-        for place in self.places.get(literal, ()):
-            self.clauses[place] = None
-        for place in self.places.get(-literal, ()):
-            clause = self.clauses[place]
-            if clause is not None:
-                clause.remove(-literal)
-                self._look(clause)
+        self._fixed[abs(literal)] = literal > 0
+        self._factor *= self._worth(literal)
+        for place in self._given.places.get(literal, ()):
+            self._open[place] = 0
+        for place in self._given.places.get(-literal, ()):
+            if self._open[place]:
+                self._open[place] -= 1
+                self._look(place, self._open[place])
 
     def _worth(self, literal: int) -> Fraction:
         """The factor of a clause of this one literal."""
-        bound = self.quantifiers.get(abs(literal))
+        bound = self._given.bounds.get(abs(literal))
         if bound is None or bound.quantifier is Quantifier.EXISTS:
             return Fraction(1)
         if bound.chance is None:
             return Fraction(0)
         return bound.chance if literal > 0 else 1 - bound.chance
 
-    def _look(self, clause: set[int]) -> None:
-        if not clause:
-            self.factor = Fraction(0)
-        elif len(clause) == 1:
-            self.waiting.extend(clause)
-
-
-def _renamed(literal: int, new: Mapping[int, int]) -> int:
-    return new[literal] if literal > 0 else -new[-literal]
+    def _look(self, place: int, left: int) -> None:
+        if not left:
+            self._factor = Fraction(0)
+        elif left == 1:
+            self._waiting.append(place)
 
 
 def rounded(instance: Instance, digits: int) -> tuple[Instance, Fraction]:

@@ -17,7 +17,7 @@ from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.gates import Gates, Literal
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, PbEncoding
-from fairdsl.backends.ssat.plain import Plain, plain
+from fairdsl.backends.ssat.plain import Plain, Simplifier
 from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.model import Model
@@ -100,13 +100,15 @@ class Formulas:
         self.open = self._laid.alternatives or len(bounds) > 1
         self._least, self._most = bounds[0], bounds[-1]
         self._left: dict[tuple[str, tuple[Literal, ...]], Plain] = {}
+        self._simplifiers: dict[str, Simplifier] = {}
 
     def left(self, name: str, assumptions: Sequence[Literal]) -> Plain:
         """What is left of one of the formulas under assumptions; made once, for files and again for their answers."""
         key = (name, tuple(assumptions))
         if key not in self._left:
-            instance: Instance = getattr(self, name)
-            self._left[key] = plain(instance, assumptions)
+            if name not in self._simplifiers:
+                self._simplifiers[name] = Simplifier(getattr(self, name))
+            self._left[key] = self._simplifiers[name].under(assumptions)
         return self._left[key]
 
     def assumptions(self, cells: Mapping[int, int]) -> tuple[Literal, ...]:

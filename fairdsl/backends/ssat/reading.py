@@ -15,9 +15,10 @@ the rounded decimal; so it may differ from that by one unit of its last place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import NoReturn
 
 from fairdsl.backends.ssat import errors
@@ -26,7 +27,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.numbers import read_number
 
-__all__ = ["Line", "Place", "Reader", "number_of", "read_count", "read_sdimacs", "unit_of"]
+__all__ = ["Line", "Place", "Reader", "Word", "number_of", "read_sdimacs", "unit_of"]
 
 _WORD = re.compile(r"\S+", re.ASCII)
 _NUMBERS = re.compile(r"[-0-9 \t\r\v\f]+", re.ASCII)
@@ -38,6 +39,10 @@ _EXACT = re.compile(r"c\s+exact\s+(?P<variable>[0-9]{1,18})(?!\S)(?P<ratio>.*)",
 
 #: Variables that are taken for meant.
 _MOST = 10_000_000
+#: What clauses are written with.
+_OF_NUMBERS = "-0123456789 \t\r\v\f\n"
+#: Characters of a text whose number is kept, and how many are: files of one question have the same probabilities.
+_SHORT, _KEPT = 100, 1 << 12
 #: Digits of a number, of which exact probabilities have many, and the highest power of ten.
 _LONGEST, _POWER = 1_000_000, 9_999
 
@@ -67,6 +72,15 @@ class Place:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The word ``at`` a number of a line, from 0; where that is in the text is only looked up where it is wrong."""
+
+    line: Line
+    at: int
+    text: str
+
+
 class Reader:
     """One file: the header, the prefix, the clauses; comments are kept for the end, when all variables are known."""
 
@@ -79,8 +93,9 @@ class Reader:
         self._announced = 0
         self._header: Line | None = None
         self._bounds: list[Bound] = []
-        self._bound_at: dict[int, Place] = {}
-        self._chance_at: dict[int, Place] = {}
+        #: By variable, the word that binds it, and the one that is its probability.
+        self._bound_at: dict[int, Word] = {}
+        self._chance_at: dict[int, Word] = {}
         self._clauses: list[Clause] = []
         self._literals: list[int] = []
         self._last: Line | None = None
@@ -89,8 +104,13 @@ class Reader:
 
     def instance(self) -> Instance:
         """All lines, and what they come to."""
-        for line in self._lines():
+        # From here on there are numbers alone, if nothing is wrong.
+        numbers = self._source.text.find("\n", len(self._source.text.rstrip(_OF_NUMBERS))) + 1
+        for line in self._lines(0, numbers):
             self._line(line)
+        if not self._read_rest(numbers):
+            for line in self._lines(numbers, len(self._source.text)):
+                self._line(line)
         if self._header is None:
             raise DiagnosticError(errors.not_sdimacs(self._source.path, "the file has no header", None, _HEADER))
         if self._last is not None and self._literals:
@@ -107,12 +127,30 @@ class Reader:
             comments=comments,
         )
 
-    def _lines(self) -> Iterator[Line]:
-        start = 0
-        for text in self._source.text.split("\n"):
+    def _lines(self, start: int, end: int) -> Iterator[Line]:
+        for text in self._source.text[start:end].split("\n"):
             if text.strip():
                 yield Line(text, start)
             start += len(text) + 1
+
+    def _read_rest(self, start: int) -> bool:
+        """Take the numbers from here on as clauses, if that is what they are."""
+        try:
+            numbers = list(map(int, self._source.text[start:].split()))
+        except ValueError:
+            return False
+        counted = not numbers or -self._variables <= min(numbers) <= max(numbers) <= self._variables
+        whole = not numbers or numbers[-1] == 0
+        if self._header is None or self._literals or not (counted and whole):
+            return False
+        if len(self._clauses) + numbers.count(0) != self._announced:
+            return False
+        first = 0
+        while first < len(numbers):
+            last = numbers.index(0, first)
+            self._clauses.append(tuple(numbers[first:last]))
+            first = last + 1
+        return True
 
     def _line(self, line: Line) -> None:
         first = line.text.split(None, 1)[0]
@@ -143,35 +181,43 @@ class Reader:
         self._header = line
 
     def _read_block(self, line: Line, quantifier: Quantifier) -> None:
-        words = self._words(line)
+        words = _WORD.findall(line.text)
         if self._clauses or self._literals:
-            self._refuse(words[0], "the prefix ends where the clauses begin", "bind variables before the first clause")
+            what = "the prefix ends where the clauses begin"
+            self._refuse(self._word(line, 0), what, "bind variables before the first clause")
         chance: Fraction | None = None
-        members = words[1:]
+        first = 1
         if quantifier is Quantifier.RANDOM:
             if len(words) < 2:
-                self._refuse(words[0], "a probability follows", _PREFIX)
-            chance = self._probability(words[1])
-            members = words[2:]
-        if not members or self._text(members[-1]) != "0":
-            self._refuse(words[-1], "no 0 ends this line", _PREFIX)
-        for word in members[:-1]:
-            variable = self._number(word, "a variable")
-            if variable < 1:
-                self._refuse(word, "this is not a variable", _PREFIX)
-            self._counted(variable, word)
-            if variable in self._bound_at:
-                before = self._span(self._bound_at[variable])
-                raise DiagnosticError(errors.twice_bound(variable, self._span(word), before))
-            self._bound_at[variable] = word
+                self._refuse(self._word(line, 0), "a probability follows", _PREFIX)
+            chance = self._probability(words[1], line)
+            first = 2
+        if len(words) <= first or words[-1] != "0":
+            self._refuse(self._word(line, len(words) - 1), "no 0 ends this line", _PREFIX)
+        for at in range(first, len(words) - 1):
+            variable = self._bound_by(line, at, words[at])
+            self._bound_at[variable] = Word(line, at, words[at])
             self._bounds.append(Bound(variable, quantifier, chance))
             if chance is not None:
-                self._chance_at[variable] = words[1]
+                self._chance_at[variable] = Word(line, 1, words[1])
 
-    def _probability(self, word: Place) -> Fraction:
-        number = number_of(self._text(word))
-        if number is None or not 0 <= number <= 1:
-            raise DiagnosticError(errors.no_probability(self._text(word)[:40], self._span(word)))
+    def _bound_by(self, line: Line, at: int, word: str) -> int:
+        """A word of the prefix as a variable that is not bound yet."""
+        variable = int(word) if _WHOLE.fullmatch(word) else 0
+        if not 1 <= variable <= self._variables or variable in self._bound_at:
+            place = self._word(line, at)
+            if self._number(place, "a variable") < 1:
+                self._refuse(place, "this is not a variable", _PREFIX)
+            self._counted(variable, place)
+            earlier = self._bound_at[variable]
+            before = self._span(self._word(earlier.line, earlier.at))
+            raise DiagnosticError(errors.twice_bound(variable, self._span(place), before))
+        return variable
+
+    def _probability(self, word: str, line: Line) -> Fraction:
+        number = number_of(word)
+        if number is None or not 0 <= number.numerator <= number.denominator:
+            raise DiagnosticError(errors.no_probability(word[:40], self._span(self._word(line, 1))))
         return number
 
     # ---- clauses -----------------------------------------------------------------------------
@@ -232,7 +278,8 @@ class Reader:
             else:
                 comments.append(line.text.strip().removeprefix("c").strip())
         self._bounds = [
-            Bound(bound.variable, bound.quantifier, exact.get(bound.variable, bound.chance)) for bound in self._bounds
+            Bound(bound.variable, bound.quantifier, exact[bound.variable]) if bound.variable in exact else bound
+            for bound in self._bounds
         ]
         return names, tuple(comments)
 
@@ -246,17 +293,20 @@ class Reader:
             what = "an exact probability was given before"
         elif written is None:
             what = "the prefix gives this variable no probability"
-        elif not 0 <= number <= 1 or abs(number - (number_of(self._text(written)) or 0)) > unit_of(self._text(written)):
+        elif not 0 <= number <= 1 or not _rounds(written.text, number):
             what = "this is another number"
         else:
             return number
-        span = None if written is None else self._span(written)
+        span = None if written is None else self._span(self._word(written.line, written.at))
         raise DiagnosticError(errors.exact_contradicts(variable, what, self._span(self._whole(line)), span))
 
     # ---- places ------------------------------------------------------------------------------
 
     def _words(self, line: Line) -> list[Place]:
         return [Place(line.start + word.start(), line.start + word.end()) for word in _WORD.finditer(line.text)]
+
+    def _word(self, line: Line, at: int) -> Place:
+        return self._words(line)[at]
 
     def _whole(self, line: Line) -> Place:
         words = self._words(line)
@@ -274,119 +324,24 @@ class Reader:
 
 def number_of(text: str) -> Fraction | None:
     """A decimal, with a power of ten or without, or a quotient; None for anything else."""
+    return _number_of(text) if len(text) <= _SHORT else _number_of.__wrapped__(text)
+
+
+@lru_cache(_KEPT)
+def _number_of(text: str) -> Fraction | None:
     try:
         return read_number(text, longest=_LONGEST, power=_POWER)
     except ValueError:
         return None
 
 
+def _rounds(decimal: str, number: Fraction) -> bool:
+    """Whether a decimal is the number but for one unit of its last place."""
+    written, unit = number_of(decimal) or Fraction(0), unit_of(decimal)
+    return abs(number - written) <= unit
+
+
 def unit_of(text: str) -> Fraction:
     """The value of a one in the last place of a decimal; 0 for a quotient."""
     decimal = _DECIMAL.fullmatch(text)
     return Fraction(0) if decimal is None else Fraction(10) ** (int(decimal["power"] or 0) - len(decimal["part"] or ""))
-
-
-# --------------------------------------------------------------------------------------------------
-# Counting instances, read back: DIMACS in the form of the Model Counting Competition (2021 and later).
-#
-#     c t mc | pmc | wmc | pwmc            what is counted: models, or their weights, of all variables or of some
-#     c p show VARIABLE .. 0               the variables that are counted; all where no line says it
-#     c p weight LITERAL WEIGHT 0          the weight of a literal; of a variable either both are given or none
-#     p cnf VARIABLES CLAUSES, and clauses as in SDIMACS (:mod:`fairdsl.backends.ssat.reading`)
-#
-# Theorem. Let w(v) and w(-v) be the weights of a counted variable v, 1 where none is given, and let v be true with
-# probability w(v) / (w(v) + w(-v)). The weighted count is the product of all w(v) + w(-v) times the probability that
-# the clauses can be satisfied by a choice of the other variables: each assignment of the counted ones adds the
-# product of its weights, once, if it extends to a model.
-
-_SHOW = "write `c p show VARIABLE .. 0`"
-_WEIGHT = "write `c p weight LITERAL WEIGHT 0`, a line for each of the variable's two literals"
-
-
-def read_count(text: str, path: str) -> tuple[Instance, Fraction]:
-    """An instance and a factor; the count is the instance's value times the factor.
-
-    Raises DiagnosticError (E0640 to E0645), whose places are in the file ``path``.
-    """
-    reader = _CountReader(SourceFile(path, text))
-    instance = reader.instance()
-    return instance, reader.factor
-
-
-class _CountReader(Reader):
-    """As SDIMACS, but what is random stands in comments, and every other variable is chosen innermost."""
-
-    blocks = ()
-
-    def __init__(self, source: SourceFile) -> None:
-        super().__init__(source)
-        self.factor = Fraction(1)
-        self._shown: dict[int, None] | None = None
-        self._weights: dict[int, tuple[Fraction, Place]] = {}
-
-    def instance(self) -> Instance:
-        """The counted variables outermost; those that no clause and no weight mentions are left out of the prefix."""
-        found = super().instance()
-        counted = {bound.variable for bound in found.prefix}
-        others = sorted({abs(literal) for clause in found.clauses for literal in clause} - counted)
-        return replace(found, prefix=(*found.prefix, *(Bound(each, Quantifier.EXISTS) for each in others)))
-
-    def _said(self) -> tuple[dict[int, str], tuple[str, ...]]:
-        """What is counted and how it weighs, and then what other comments say."""
-        for line in self._comments:
-            match [self._text(word) for word in self._words(line)[:3]]:
-                case ["c", "p", "show"]:
-                    self._show(line)
-                case ["c", "p", "weight"]:
-                    self._weigh(line)
-        shown: Iterable[int] = self._mentioned() if self._shown is None else self._shown
-        for literal, (_, place) in self._weights.items():
-            if self._shown is not None and abs(literal) not in self._shown:
-                self._refuse(place, "this variable is not counted, so it has no weight", _SHOW)
-        self._bounds = [Bound(variable, Quantifier.RANDOM, self._chance(variable)) for variable in shown]
-        return super()._said()
-
-    def _mentioned(self) -> list[int]:
-        """Variables of clauses and weights. The others are counted, too: each doubles the factor."""
-        found = {abs(literal) for clause in self._clauses for literal in clause} | set(map(abs, self._weights))
-        self.factor *= 2 ** (self._variables - len(found))
-        return sorted(found)
-
-    def _show(self, line: Line) -> None:
-        words = self._words(line)
-        if self._text(words[-1]) != "0":
-            self._refuse(words[-1], "no 0 ends this line", _SHOW)
-        self._shown = (self._shown or {}) | {abs(self._literal(word, _SHOW)): None for word in words[3:-1]}
-
-    def _weigh(self, line: Line) -> None:
-        words = self._words(line)[3:]
-        if len(words) != 3 or self._text(words[2]) != "0":
-            self._refuse(self._whole(line), "this is not the weight of a literal", _WEIGHT)
-        literal, weight = self._literal(words[0], _WEIGHT), number_of(self._text(words[1]))
-        if weight is None or weight < 0:
-            self._refuse(words[1], "a weight is a number from 0", _WEIGHT)
-        if literal in self._weights:
-            self._refuse(words[0], "this literal has a weight already", _WEIGHT)
-        self._weights[literal] = weight, words[1]
-
-    def _literal(self, word: Place, instead: str) -> int:
-        literal = self._number(word, "a variable")
-        if not literal:
-            self._refuse(word, "this is not a variable", instead)
-        self._counted(abs(literal), word)
-        return literal
-
-    def _chance(self, variable: int) -> Fraction:
-        """The probability that the variable is true; the weights' sum goes to the factor."""
-        given = [self._weights[literal] for literal in (variable, -variable) if literal in self._weights]
-        if not given:
-            self.factor *= 2
-            return Fraction(1, 2)
-        if len(given) == 1:
-            self._refuse(given[0][1], "the variable's other literal has no weight", _WEIGHT)
-        (high, place), (low, _) = given
-        if not high + low:
-            self._refuse(place, "both literals of this variable weigh nothing", _WEIGHT)
-        self._chance_at[variable] = place
-        self.factor *= high + low
-        return high / (high + low)

@@ -12,8 +12,8 @@ the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from typing import Any
@@ -27,25 +27,34 @@ __all__ = ["ROUNDING", "Written", "as_dimacs", "as_mcc", "as_sdimacs", "sdimacs_
 
 def sdimacs_of(instance: Instance) -> str:
     """The text, with a line break at its end."""
-    return "".join(f"{line}\n" for line in _lines(instance))
+    lines = [
+        f"c exact {bound.variable} {digits_of(bound.chance.numerator)}/{digits_of(bound.chance.denominator)}"
+        for bound in sorted(instance.prefix, key=lambda bound: bound.variable)
+        if bound.chance is not None and exact_places(bound.chance) is None
+    ]
+    lines.append(f"p cnf {instance.variables} {len(instance.clauses)}")
+    lines += [
+        f"{kind} {' '.join([str(bound.variable) for bound in bounds])} 0"
+        for kind, bounds in groupby(instance.prefix, key=_kind)
+    ]
+    return _about(instance.comments, instance.names) + _text(lines, instance.clauses)
 
 
-def _lines(instance: Instance) -> Iterator[str]:
-    for comment in instance.comments:
+def _about(comments: Iterable[str], names: Mapping[int, str]) -> str:
+    """Lines for readers: what the file is about, and what variables stand for."""
+    lines = []
+    for comment in comments:
         # What begins like the two kinds of comments that are read gets a sign in front, so that it is none of them.
         for line in comment.splitlines() or [""]:
             words = line.strip()
-            yield f"c # {words}" if words.startswith(("name", "exact")) else f"c {words}".rstrip()
-    for variable in sorted(instance.names):
-        yield f"c name {variable} {' '.join(instance.names[variable].split())}".rstrip()
-    for bound in sorted(instance.prefix, key=lambda bound: bound.variable):
-        if bound.chance is not None and exact_places(bound.chance) is None:
-            yield f"c exact {bound.variable} {digits_of(bound.chance.numerator)}/{digits_of(bound.chance.denominator)}"
-    yield f"p cnf {instance.variables} {len(instance.clauses)}"
-    for kind, bounds in groupby(instance.prefix, key=_kind):
-        yield f"{kind} {' '.join(str(bound.variable) for bound in bounds)} 0"
-    for clause in instance.clauses:
-        yield " ".join(map(str, (*clause, 0)))
+            lines.append(f"c # {words}" if words.startswith(("name", "exact")) else f"c {words}".rstrip())
+    lines += [f"c name {variable} {' '.join(names[variable].split())}".rstrip() for variable in sorted(names)]
+    return "".join([f"{line}\n" for line in lines])
+
+
+def _text(lines: Iterable[str], clauses: Iterable[Clause]) -> str:
+    """Lines, and then a line for each clause."""
+    return "\n".join([*lines, *[" ".join(map(str, (*clause, 0))) for clause in clauses], ""])
 
 
 def _kind(bound: Bound) -> str:
@@ -77,12 +86,11 @@ class Written:
     about: dict[str, Any]
 
 
-def as_sdimacs(instance: Instance, comments: tuple[str, ...]) -> Written:
-    """For solvers of stochastic satisfiability."""
+def as_sdimacs(instance: Instance, text: str, names: Mapping[int, str], comments: Iterable[str]) -> Written:
+    """For solvers of stochastic satisfiability; ``text`` is the instance without names and comments."""
     quantifier, first = next(instance.blocks)
     chosen = [bound.variable for bound in first] if quantifier is Quantifier.EXISTS else []
-    text = sdimacs_of(replace(instance, comments=comments))
-    return Written(text=text, about=_about(instance) | {"choices": chosen})
+    return Written(text=_about(comments, names) + text, about=_sizes(instance) | {"choices": chosen})
 
 
 def as_mcc(instance: Instance, comments: tuple[str, ...]) -> Written:
@@ -102,7 +110,7 @@ def as_mcc(instance: Instance, comments: tuple[str, ...]) -> Written:
         lines.append(f"c p weight {bound.variable} {decimal_of(bound.chance)} 0")
         # Of the rounded number, so that the two add up to 1.
         lines.append(f"c p weight -{bound.variable} {_short(1 - written)} 0")
-    return Written(text=_text(lines, instance.clauses), about=_about(instance))
+    return Written(text=_text(lines, instance.clauses), about=_sizes(instance))
 
 
 def as_dimacs(instance: Instance, comments: tuple[str, ...]) -> Written:
@@ -115,7 +123,7 @@ def as_dimacs(instance: Instance, comments: tuple[str, ...]) -> Written:
     return Written(text=_text(lines, asked.clauses), about=about)
 
 
-def _about(instance: Instance) -> dict[str, Any]:
+def _sizes(instance: Instance) -> dict[str, Any]:
     chances = [bound.chance for bound in instance.prefix if bound.chance is not None]
     return {
         "variables": instance.variables,
@@ -142,11 +150,6 @@ def _comments(instance: Instance, comments: Iterable[str]) -> Iterator[str]:
 
 def _shown(variables: Iterable[int]) -> list[str]:
     return [f"c p show {' '.join(map(str, variables))} 0"]
-
-
-def _text(lines: Iterable[str], clauses: Iterable[tuple[int, ...]]) -> str:
-    every = [*lines, *(" ".join(map(str, (*clause, 0))) for clause in clauses)]
-    return "\n".join(every) + "\n"
 
 
 # ---- chances as counts -------------------------------------------------------------------------

@@ -36,8 +36,10 @@ from fairdsl.backends.ssat.files.quantities import (
 from fairdsl.backends.ssat.gate import offer
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, SsatOptions
+from fairdsl.backends.ssat.plain import Plain
 from fairdsl.backends.ssat.questions import Formulas, learns
-from fairdsl.backends.ssat.reading import read_count, read_sdimacs
+from fairdsl.backends.ssat.reading import read_sdimacs
+from fairdsl.backends.ssat.reading_counts import read_count
 from fairdsl.backends.ssat.writing import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Network
@@ -56,6 +58,8 @@ __all__ = ["EMBEDDED", "Dimacs", "Mcc", "Read", "Sdimacs", "solve_text", "solve_
 
 #: A text and its path -> the instance, and the factor by which the file's value is the instance's.
 Read = Callable[[str, str], tuple[Instance, Fraction]]
+#: An instance in normal form, the names of its variables, and comments -> the file.
+Write = Callable[[Plain, Mapping[int, str], tuple[str, ...]], Written]
 #: The solver's name, where no other is asked for.
 EMBEDDED = "the embedded solver"
 
@@ -171,7 +175,7 @@ class _Files(Encoding):
     )
     options = frozenset({"memory", "output", "ssat.solver"})
     reads = frozenset({"ssat.pb_encoding"})
-    _write: Callable[..., Written]
+    _write: Write
     _parse: Read
     _read: Callable[[str, Mapping[str, Any]], Answer]
 
@@ -272,12 +276,21 @@ def _instance_alone(text: str, path: str) -> tuple[Instance, Fraction]:
     return read_sdimacs(text, path), Fraction(1)
 
 
+def _sdimacs(left: Plain, names: Mapping[int, str], said: tuple[str, ...]) -> Written:
+    return as_sdimacs(left.instance, left.text, names, said)
+
+
+def _counted(by: Callable[[Instance, tuple[str, ...]], Written]) -> Write:
+    """A form whose comments are the instance's own."""
+    return lambda left, names, said: by(replace(left.instance, names=dict(names)), said)
+
+
 class Sdimacs(_Files):
     """Instances of stochastic satisfiability."""
 
     name = "sdimacs"
     reads = frozenset({"ssat.groups", "ssat.pb_encoding"})
-    _write = staticmethod(as_sdimacs)
+    _write = staticmethod(_sdimacs)
     _parse = staticmethod(_instance_alone)
     _read = staticmethod(answer_of_value)
 
@@ -291,7 +304,7 @@ class Mcc(_Files):
     """Weighted model counts."""
 
     name = "mcc"
-    _write = staticmethod(as_mcc)
+    _write = staticmethod(_counted(as_mcc))
     _parse = staticmethod(read_count)
     _read = staticmethod(answer_of_weight)
 
@@ -300,7 +313,7 @@ class Dimacs(_Files):
     """Model counts."""
 
     name = "dimacs"
-    _write = staticmethod(as_dimacs)
+    _write = staticmethod(_counted(as_dimacs))
     _parse = staticmethod(read_count)
     _read = staticmethod(answer_of_count)
 
@@ -314,7 +327,7 @@ class _Found:
     population: Network
     form: str
     extension: str
-    write: Callable[..., Written]
+    write: Write
     files: dict[str, bytes] = field(default_factory=dict)
     described: dict[str, dict[str, Any]] = field(default_factory=dict)
     quantities: list[dict[str, Any]] = field(default_factory=list)
@@ -338,9 +351,8 @@ class _Found:
             entry["settled"] = ratio(left.settled)
             return
         name = f"{self.asked.property}.{self._part(distribution, subject, asking, quantity)}.{self.extension}"
-        instance = replace(left.instance, names=dict(quantity.names))
         said = comments(self.asked, means, left.factor, self.form, extreme=asking.learned)
-        written = self.write(instance, said)
+        written = self.write(left, quantity.names, said)
         self.files[name] = written.text.encode()
         self.described[name] = {"role": "quantity", "means": means, **written.about}
         entry |= {"file": name, "factor": ratio(left.factor), "instance": left.digest}
