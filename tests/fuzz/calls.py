@@ -19,7 +19,8 @@ from fairdsl.backends.smt.vnnlib import answers
 from fairdsl.backends.smt.vnnlib.formula import formula_of
 from fairdsl.backends.smt.vnnlib.read import read_declared, read_query
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
-from fairdsl.backends.ssat.reading import read_count, read_sdimacs
+from fairdsl.backends.ssat.reading import read_sdimacs
+from fairdsl.backends.ssat.reading_counts import read_count
 from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.codec.document import plain

@@ -209,6 +209,11 @@ def test_what_is_written_is_read_back(asked: Instance, drawn: list[Fraction], da
     assert again.names == names
     assert again.comments == expected
     assert sdimacs_of(again) == text
+    # Line by line, where numbers are not all that follows: a comment at the end, or in the middle of a clause.
+    assert read(f"{text}c end\n").clauses == asked.clauses
+    head, rest = text.rsplit("\n", 2)[:2]
+    if asked.clauses:
+        assert read("\n".join([head, *rest.split()[:1], "c here", *rest.split()[1:], ""])) == written
 
 
 @given(chances)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from solver_instances import by_definition, instances
 
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
-from fairdsl.backends.ssat.plain import plain, rounded
+from fairdsl.backends.ssat.plain import Simplifier, plain, rounded
 from fairdsl.backends.ssat.reading import number_of
 from fairdsl.backends.ssat.solvers.adapters import with_choice_within
 from fairdsl.backends.ssat.writing import sdimacs_of
@@ -51,10 +51,13 @@ def test_assumptions_are_put_in(instance: Instance, data: st.DataObject) -> None
     outer = [each for each in range(1, instance.variables + 1) if each not in bound]
     if instance.prefix and instance.prefix[0].quantifier is Quantifier.EXISTS:
         outer += [each.variable for each in next(instance.blocks)[1]]
-    assumed = [data.draw(st.sampled_from([each, -each])) for each in outer if data.draw(st.booleans())]
-    left = plain(instance, assumed)
-    truths = {abs(each): each > 0 for each in assumed}
-    assert left.factor * by_definition(left.instance) == by_definition(instance, truths)
+    simplifier = Simplifier(instance)
+    for _ in range(2):
+        assumed = [data.draw(st.sampled_from([each, -each])) for each in outer if data.draw(st.booleans())]
+        left = simplifier.under(assumed)
+        truths = {abs(each): each > 0 for each in assumed}
+        assert left.factor * by_definition(left.instance) == by_definition(instance, truths)
+        assert left == plain(instance, assumed)
 
 
 @pytest.mark.parametrize("assumptions", [(2,), (-3,), (9,), (1, -1)])

@@ -41,7 +41,7 @@ def answered(problem: Problem, budget: Budget, observer: Observer) -> Value | Re
 def _answered(problem: Problem, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
     options = budget.options[SsatOptions]
     encoding = Sdimacs(options)
-    lowered = encoding.lower(problem, _asked(problem))
+    lowered = encoding.written(problem, _asked(problem))
     answers = dict[str, Answer]()
     found = list[Bounds]()
     for place, (name, content) in enumerate(lowered.files.items()):

@@ -25,7 +25,7 @@ from fairdsl.backends.ssat.conditioning import Conditioned, Order, Scope, condit
 from fairdsl.ir.expr import Predicate, conjuncts, holds
 from fairdsl.metrics.subject import Subject, axes_of, predicates_of, weighed_by
 from fairdsl.numerics.axes import Atom, Axis, mentioned
-from fairdsl.numerics.tables import Table, whole_table
+from fairdsl.numerics.tables import Table, aligned, whole_table
 from fairdsl.numerics.truth import by_column, truths_at
 
 __all__ = ["Distribution", "Division", "NumbersError", "Part", "division_of"]
@@ -232,9 +232,19 @@ class Distribution:
                 tables.append(Table((key, column), inside.astype(int).astype(object)))
         return conditioned(tables, denominator, self.sizes, self.order.columns, self.wanted)
 
+    @cached_property
+    def masses(self) -> dict[tuple[int, ...], Fraction]:
+        """Pr[keys, conditions that are part of the distribution] by the cells of the subject's keys."""
+        found, sizes = self.conditioned, [self._cells[column] for column in self.subject.keys]
+        numbers = np.ones(sizes, dtype=object)
+        for table in found.left:
+            numbers = numbers * aligned(table.numbers, list(map(self.keys.index, table.columns)), len(sizes))
+        every = product(*map(range, sizes))
+        return {cells: found.factor * number for cells, number in zip(every, numbers.ravel().tolist(), strict=True)}
+
     def mass(self, cells: Sequence[int]) -> Fraction:
-        """Pr[key, conditions that are part of the distribution] for the cells of the subject's keys."""
-        return self.conditioned.mass(dict(zip(self.keys, cells, strict=True)))
+        """That of some cells."""
+        return self.masses[tuple(cells)]
 
     def _plain(self, column: int) -> bool:
         """Whether the cells of a column are its parts, without alternatives."""

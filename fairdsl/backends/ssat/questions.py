@@ -259,7 +259,7 @@ class Inquiry:
 
     def enumerated(self) -> Joint:
         """Every key by itself, but those of groups that are left out for their rows: nothing rests on their rates."""
-        masses = self.masses()
+        masses = self.distribution.masses
         possible = [cells for cells, mass in masses.items() if mass]
         favourable, total = self._nothing_known(masses)
         if not possible:
@@ -273,7 +273,7 @@ class Inquiry:
 
     def learned(self) -> Joint:
         """The extreme keys by themselves, and for the others that they lie between."""
-        masses = self.masses()
+        masses = self.distribution.masses
         favourable, total = self._nothing_known(masses)
         candidates = [
             cells for cells, mass in masses.items() if mass and self._rated(cells) and cells not in self._excluded
@@ -307,12 +307,6 @@ class Inquiry:
         """The formulas of the question, which are made once."""
         self.formulas = self.formulas or Formulas(self.distribution, barred, self._sums)
         return self.formulas
-
-    def masses(self) -> dict[Cells, Fraction]:
-        """Pr[key, conditions that are part of the distribution] of all keys."""
-        network, keys = self.distribution.subject.network, self.distribution.subject.keys
-        every = product(*(range(len(network.cells[column])) for column in keys))
-        return {cells: self.distribution.mass(cells) for cells in every}
 
     def _nothing_known(self, masses: Mapping[Cells, Fraction]) -> tuple[dict[Key, Bounds], dict[Key, Bounds]]:
         """What the distribution alone says."""

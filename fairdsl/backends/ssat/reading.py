@@ -293,7 +293,7 @@ class Reader:
             what = "an exact probability was given before"
         elif written is None:
             what = "the prefix gives this variable no probability"
-        elif not 0 <= number <= 1 or not _rounds(written.text, number):
+        elif not 0 <= number <= 1 or not _rounds(written.text, text):
             what = "this is another number"
         else:
             return number
@@ -335,10 +335,15 @@ def _number_of(text: str) -> Fraction | None:
         return None
 
 
-def _rounds(decimal: str, number: Fraction) -> bool:
-    """Whether a decimal is the number but for one unit of its last place."""
-    written, unit = number_of(decimal) or Fraction(0), unit_of(decimal)
-    return abs(number - written) <= unit
+def _rounds(decimal: str, text: str) -> bool:
+    """Whether a decimal is the number of a text but for one unit of its last place."""
+    return (_rounded if max(len(decimal), len(text)) <= _SHORT else _rounded.__wrapped__)(decimal, text)
+
+
+@lru_cache(_KEPT)
+def _rounded(decimal: str, text: str) -> bool:
+    exact, written = number_of(text) or Fraction(0), number_of(decimal) or Fraction(0)
+    return bool(abs(exact - written) <= unit_of(decimal))
 
 
 def unit_of(text: str) -> Fraction:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from itertools import product
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
@@ -205,7 +204,7 @@ class _Files(Encoding):
             keys = prod(sizes)
             if keys > _FILES and not learns(question, distribution, self._groups):
                 return Refusal(why=f"there would be a file for each of {keys:,} groups", span=question.span)
-            if not any(distribution.mass(cells) for cells in product(*map(range, sizes))):
+            if not any(distribution.masses.values()):
                 continue  # there is nobody, and nothing to be asked
             try:
                 formulas = Formulas(distribution, sums=self._options.pb_encoding)
@@ -216,9 +215,21 @@ class _Files(Encoding):
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """The files of all distributions, named after the property and the group."""
+        written = self.written(problem, asked)
+        assert isinstance(problem.population, Network)
+        assert self._written is not None
+        subjects, askings = subjects_of(problem), self._written[1]
+        names = [
+            [each["name"] for each in written.quantities if each["law"] == distribution]
+            for distribution in range(len(subjects))
+        ]
+        return replace(written, combined=combined(question_of(problem), subjects, askings, names, problem.population))
+
+    def written(self, problem: Problem, asked: Asked) -> Lowered:
+        """The files, without the words on how their answers become the metric."""
         population = problem.population
         assert isinstance(population, Network), "an encoding that refused is not asked"
-        subjects, askings = subjects_of(problem), asked_of(problem, self._groups, self._options.pb_encoding)
+        askings = asked_of(problem, self._groups, self._options.pb_encoding)
         self._written = problem, askings
         found = _Found(
             problem=problem,
@@ -228,19 +239,14 @@ class _Files(Encoding):
             extension=self.extension,
             write=type(self)._write,
         )
-        for distribution, (subject, asking) in enumerate(zip(subjects, askings, strict=True)):
+        for distribution, (subject, asking) in enumerate(zip(subjects_of(problem), askings, strict=True)):
             for quantity in asking.quantities:
                 found.add(distribution, subject, asking, quantity)
-        names = [
-            [each["name"] for each in found.quantities if each["law"] == distribution]
-            for distribution in range(len(subjects))
-        ]
         return Lowered(
             files=found.files,
             settled_by=(tuple(found.files),),
             described=found.described,
             quantities=tuple(found.quantities),
-            combined=combined(question_of(problem), subjects, askings, names, population),
         )
 
     def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:

@@ -108,7 +108,7 @@ class _Recorded(Inquiry):
             self.learned()
         else:
             self.enumerated()
-        masses = self.masses()
+        masses = self.distribution.masses
         return Asking(
             distribution=self.distribution,
             formulas=self.formulas,
