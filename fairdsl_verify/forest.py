@@ -7,7 +7,6 @@ negative, and where it exceeds 0 otherwise.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +22,8 @@ from fairdsl_verify.question import MAYBE, Box, Column, Model, integral, side_of
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
 _VOTES = ("treeids", "nodeids", "ids", "weights")
+#: Leaves of two trees at most, times each other, of which one is made.
+MOST_LEAVES = 4096
 #: How a test comes out below the number that it compares with, at it, and above it.
 _MODES = {
     "BRANCH_LEQ": (True, True, False),
@@ -37,43 +38,45 @@ _MODES = {
 class Tree:
     """A tree, or what a box has left of one: a leaf, or what is below a test of one attribute.
 
-    The test's outcome changes at the positions ``changes``: ``below[0]`` stands before the first of them, ``below[1]``
-    before the second one, then ``below[0]`` again. The sum lies from ``low`` to ``high``; of ``reads`` bit i is set
-    where attribute i is tested.
+    ``below[0]`` stands before the position ``cut``, ``below[1]`` from there on. The sum lies from ``low`` to ``high``;
+    of ``reads`` bit i is set where attribute i is tested.
     """
 
-    __slots__ = ("below", "changes", "high", "low", "place", "reads")
+    __slots__ = ("below", "cut", "high", "low", "place", "reads")
 
-    def __init__(self, low: int, high: int, reads: int, place: int, changes: Sequence[int], below: Sequence[Tree]):
+    def __init__(self, low: int, high: int, reads: int, place: int, cut: int, below: Sequence[Tree]):
         self.low, self.high, self.reads = low, high, reads
-        self.place, self.changes, self.below = place, changes, below
+        self.place, self.cut, self.below = place, cut, below
 
     @staticmethod
-    def of(place: int, changes: Sequence[int], below: tuple[Tree, Tree]) -> Tree:
+    def leaf(value: int) -> Tree:
+        """A tree without tests."""
+        return Tree(value, value, 0, -1, 0, ())
+
+    @staticmethod
+    def of(place: int, cut: int, below: tuple[Tree, Tree]) -> Tree:
         """The tree of a test; where it does not matter how the test comes out, there is none."""
         low, high = min(below[0].low, below[1].low), max(below[0].high, below[1].high)
         if low == high:
-            return Tree(low, high, 0, -1, (), ())
-        return Tree(low, high, below[0].reads | below[1].reads | 1 << place, place, changes, below)
+            return Tree.leaf(low)
+        return Tree(low, high, below[0].reads | below[1].reads | 1 << place, place, cut, below)
 
     def within(self, place: int, low: int, high: int) -> Tree:
         """What is left where an attribute has positions from ``low`` to ``high``; of reals, any value between."""
         if not self.reads >> place & 1:
             return self
-        if self.place == place:
-            before = bisect_right(self.changes, low)
-            if before == bisect_right(self.changes, high):
-                return self.below[before & 1].within(place, low, high)
+        if self.place == place and (high < self.cut or low >= self.cut):
+            return self.below[low >= self.cut].within(place, low, high)
         first, second = (each.within(place, low, high) for each in self.below)
         if first is self.below[0] and second is self.below[1]:
             return self
-        return Tree.of(self.place, self.changes, (first, second))
+        return Tree.of(self.place, self.cut, (first, second))
 
     def cuts(self, place: int) -> Iterator[int]:
         """Where some test of an attribute changes."""
         if self.reads >> place & 1:
             if self.place == place:
-                yield from self.changes
+                yield self.cut
             for each in self.below:
                 yield from each.cuts(place)
 
@@ -81,8 +84,12 @@ class Tree:
         """The leaf of somebody, given by positions."""
         tree = self
         while tree.reads:
-            tree = tree.below[bisect_right(tree.changes, point[tree.place]) & 1]
+            tree = tree.below[point[tree.place] >= tree.cut]
         return tree.low
+
+    def leaves(self) -> int:
+        """How many it has."""
+        return sum(each.leaves() for each in self.below) or 1
 
 
 #: What a box has left of an ensemble: the sum of the trees of which one leaf is left, and the others.
@@ -157,6 +164,27 @@ class Forest:
         """What is left where an attribute has these positions."""
         constant, trees = known
         return self._kept(constant, (tree.within(place, *ends) for tree in trees))
+
+    def added(self, known: Known, numbers: Sequence[int]) -> Known:
+        """The same sum with these of the trees as one, behind all others: its extremes are theirs together."""
+        constant, trees = known
+        if len(set(numbers)) != len(numbers) or len(numbers) < 2 or not all(each < len(trees) for each in numbers):
+            reject("trees are put together that are not there, or one with itself")
+        total, *others = (trees[number] for number in numbers)
+        for tree in others:
+            if total.leaves() * tree.leaves() > MOST_LEAVES:
+                reject("trees are put together that have too many leaves")
+            total = self._sum(total, tree)
+        return constant, (*(tree for at, tree in enumerate(trees) if at not in numbers), total)
+
+    def _sum(self, one: Tree, other: Tree) -> Tree:
+        """A tree whose leaves are those of two that somebody comes to."""
+        if not one.reads and not other.reads:
+            return Tree.leaf(one.low + other.low)
+        top, rest = (one, other) if one.reads else (other, one)
+        sides = zip(top.below, self.question.attributes[top.place].sides(top.cut), strict=True)
+        first, second = (self._sum(half, rest.within(top.place, *run)) for half, run in sides)
+        return Tree.of(top.place, top.cut, (first, second))
 
     def bounded(self, box: Box, only: Sequence[int], known: Known, slopes: Sequence[int] = ()) -> Sum:
         """The sum's side for some assignments of what differs, tree by tree; ``known`` is what the box has left."""
@@ -252,13 +280,19 @@ class _Nodes:
         self._left.remove(key)
         column, mode, value, yes, no = self.nodes[key]
         if mode == "LEAF":
-            vote = integral(self.votes[key] * share)
-            return Tree(vote, vote, 0, -1, (), ())
+            return Tree.leaf(integral(self.votes[key] * share))
         if mode not in _MODES or not 0 <= column < len(self._question.reads):
             reject(f"the trees branch by {mode}, or by a column that the question does not fill")
-        place, first, changes = _test(self._question, self._question.reads[column], _MODES[mode], value)
+        place, holds, changes = _test(self._question, self._question.reads[column], _MODES[mode], value)
         below = self._tree((key[0], yes), share), self._tree((key[0], no), share)
-        return Tree.of(place, changes, below if first else below[::-1])
+        below = below if holds else below[::-1]
+        # From the last change on it is known how the test comes out; so it is between that and the one before, ...
+        found = below[len(changes) & 1]
+        for number in reversed(range(len(changes))):
+            first, second = self._question.attributes[place].sides(changes[number])
+            halves = below[number & 1].within(place, *first), found.within(place, *second)
+            found = Tree.of(place, changes[number], halves)
+        return found
 
 
 def _test(

@@ -66,9 +66,9 @@ class Formulas:
         if id(tree) in self._kept:
             return tree
         below = tuple(map(self._once, tree.below))
-        key = tree.low, tree.high, tree.place, tuple(tree.changes), *map(id, below)
+        key = tree.low, tree.high, tree.place, tree.cut, *map(id, below)
         if key not in self._trees:
-            self._trees[key] = Tree(tree.low, tree.high, tree.reads, tree.place, tree.changes, below)
+            self._trees[key] = Tree(tree.low, tree.high, tree.reads, tree.place, tree.cut, below)
             self._kept.add(id(self._trees[key]))
         return self._trees[key]
 

@@ -112,6 +112,10 @@ class Attribute:
         """How many values lie there; of reals, how many cells."""
         return ends[1] - ends[0] + (not self.real)
 
+    def sides(self, cut: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Runs of positions that hold all values before a cut, and all others; of reals it lies in a cell of both."""
+        return (0, cut - (not self.real)), (cut - self.real, self.size - 1)
+
     def value(self, position: int) -> Fraction:
         """The value at a position."""
         return self.start + self.step * position if self.values is None else self.values[position]

@@ -12,7 +12,7 @@ from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Box
 from fairdsl_verify.relaxed import checker_of, question_of
-from fairdsl_verify.tree import Checked, Checker, Node, Totals, preorder
+from fairdsl_verify.tree import INNER, Checked, Checker, Node, Totals, preorder
 
 
 def cover(checker: Checker, lines: list[str]) -> tuple[dict[int, int], list[int]]:
@@ -27,7 +27,7 @@ def cover(checker: Checker, lines: list[str]) -> tuple[dict[int, int], list[int]
 
     for number, ((box, parent), words) in enumerate(preorder(lines, (whole, -1), halves)):
         parents.append(parent)
-        if words[0] != "S":
+        if words[0] not in INNER:
             masses[number] = 0 if words == ["?"] else checker.mass(Node(box, (), None))
     return masses, parents
 

@@ -21,6 +21,8 @@ from fairdsl_verify.slab import crossed
 MOST_WAITING = 1 << 16
 #: How many numbers a claim has that names no slopes.
 NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2}
+#: Lines with others below them: a box is cut in two, or trees are put together.
+INNER = ("S", "+")
 
 
 @dataclass
@@ -126,7 +128,12 @@ class Checker:
         return tuple(here)
 
     def cut(self, box: Box, words: Sequence[str]) -> list[tuple[int, Box]]:
-        """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on)."""
+        """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on).
+
+        It is as it was below a line `+ tree tree ..`.
+        """
+        if words[0] == "+":
+            return [(-1, box)]
         if len(words) != 3:
             reject("a split is not an attribute and a position")
         place, at = digits(words[1]), digits(words[2])
@@ -139,7 +146,11 @@ class Checker:
         return [(place, (*box[:place], ends, *box[place + 1 :])) for ends in ((low, at), (at + (not real), high))]
 
     def halves(self, node: Node, words: Sequence[str]) -> list[Node]:
-        """The node cut in two by a line."""
+        """The node cut in two by a line, or the same with some trees as one."""
+        if words[0] == "+":
+            if not isinstance(self.net, Forest):
+                reject("trees are put together, and the model is none")
+            return [Node(node.box, node.admitted, self.net.added(node.known, [digits(text) for text in words[1:]]))]
         return [
             self.node(box, node.admitted, self.net.narrowed(node.known, place, self.around(box)[place]))
             for place, box in self.cut(node.box, words)
@@ -274,7 +285,7 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
     totals = Totals(somebody=checker.compares(checker.question.compared))
     for node, words in preorder(lines, checker.root(), checker.halves):
-        if words[0] != "S":
+        if words[0] not in INNER:
             checker.leaf(node, words, totals)
     return totals
 
@@ -287,7 +298,7 @@ def preorder(lines: Iterable[str], root: Any, halves: Callable[..., Any]) -> Ite
             reject("the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
         yield node, words
-        if words[0] == "S":
+        if words[0] in INNER:
             waiting += reversed(halves(node, words))
     if waiting:
         reject("the tree ends before its leaves cover the domain")

@@ -13,11 +13,11 @@ __all__ = ["Grown", "Waiting"]
 
 @dataclass(eq=False, slots=True)
 class Grown:
-    """A node of the tree: a leaf with its claim, or a split with two below."""
+    """A node of the tree: a leaf with its claim, or a line with two nodes below; one, where it puts trees together."""
 
     claim: str = "?"
     split: str = ""
-    below: tuple[Grown, Grown] | None = None
+    below: tuple[Grown, ...] | None = None
 
     def lines(self) -> Iterator[str]:
         """The nodes in preorder."""

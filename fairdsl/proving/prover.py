@@ -312,8 +312,7 @@ def _by_tests(checker: Checker, node: Node, trees: Sequence[Tree]) -> tuple[int,
                 if not differing >> each.place & 1:
                     first, second = each.below
                     gain = weight * (2 * (each.high - each.low) - (first.high - first.low) - (second.high - second.low))
-                    for cut in each.changes:
-                        gains[each.place, cut] = gains.get((each.place, cut), 0.0) + gain
+                    gains[each.place, each.cut] = gains.get((each.place, each.cut), 0.0) + gain
                 below += each.below
             level, weight = below, weight / 2
     for place, cut in sorted(gains, key=lambda key: (-gains[key], key)):

@@ -187,8 +187,10 @@ def _grown(
     compared = checker.question.compared = somebody(checker, deadline)
     if many_passes(checker):
         tree, totals = grow_networks(checker, deadline, problem, observer)
+    elif many_at_a_time(checker):
+        tree, totals = grow_trees(checker, deadline, observer)
     else:
-        tree, totals = (grow_trees if many_at_a_time(checker) else grow)(checker, deadline)
+        tree, totals = grow(checker, deadline)
     lines = tuple(tree.lines())
     known = totals.fair or totals.unfair or totals.holds
     # Of a share the checker alone says what boxes that are counted, or evaluated, come to.

@@ -66,9 +66,11 @@ def _forests(folder: Path, *, seeds: int) -> list[Subject]:
         (folder / str(seed)).mkdir()
         model = folder / str(seed) / "m.onnx"
         when, decide = test_tree_proofs.forest_file(random.Random(seed), model)
-        for each in test_tree_proofs.prove(model.parent, when):
+        everybody = seed % 2 == 1  # there trees are put together
+        spec = test_tree_proofs.OPEN if everybody else test_tree_proofs.SPEC
+        for each in test_tree_proofs.prove(model.parent, when, spec=spec):
             if each.proof is not None and each.property != "calm":
-                truth = test_tree_proofs.brute(each.property, decide, everybody=False)
+                truth = test_tree_proofs.brute(each.property, decide, everybody=everybody)
                 found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
     return found
 
@@ -125,10 +127,23 @@ def tampered(text: str, kind: str, rng: random.Random) -> str:
             lines[at], lines[to] = lines[to], lines[at]
         case "leaves":
             lines[at] = rng.choice(
-                ["=", "= 0 65536", "E", "~", "~ 0 13107 99999", "/ 0", "/ 1 9999", "V", "U 0 1", "U 2 0", "U 3 0"]
+                [
+                    "=",
+                    "= 0 65536",
+                    "E",
+                    "~",
+                    "~ 0 13107 99999",
+                    "/ 0",
+                    "/ 1 9999",
+                    "V",
+                    "U 0 1",
+                    "U 2 0",
+                    "U 3 0",
+                    "+ 0 1",
+                ]
             )
         case "numbers":
-            numbered = [place for place, line in enumerate(lines) if line[0] in "SUC"]
+            numbered = [place for place, line in enumerate(lines) if line[0] in "SUC+"]
             if numbered:
                 at, place = rng.choice(numbered), rng.choice((1, 2))
                 words = lines[at].split(" ")

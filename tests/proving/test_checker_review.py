@@ -247,6 +247,7 @@ def test_a_key_that_stands_there_twice_is_rejected(tmp_path: Path) -> None:
         (["S 0 -1", "=", "="], "not a number"),
         (["S 0 \u0660", "=", "="], "cannot be read"),
         (["S 0 00000000000000", "=", "="], "not a number"),
+        (["+ 0 1", "="], "the model is none"),
         (["N"], "not a claim"),
         (["B 0 0", "=", "="], "not a claim"),
         (["V"], "somebody may be"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
@@ -15,10 +16,13 @@ import pytest
 from onnx import TensorProto, helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.proving import Proved, prove_spec, trees
-from fairdsl_verify import RejectedError
+from fairdsl.backends.leaf_boxes import Cuts, Splitting
+from fairdsl.backends.leaf_boxes import Tree as Leaves
+from fairdsl.proving import Proved, prove_spec
+from fairdsl_verify import RejectedError, forest
 from fairdsl_verify.command import check
 from fairdsl_verify.forest import Forest
+from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
 from fairdsl_verify.tree import Checker
 from tests.models.tree_files import MODES, Branch, Leaf, Tree, classifier, regressor, sums, tree_file
@@ -120,6 +124,20 @@ def held(folder: Path, seed: int) -> None:
             assert checked.totals.holds == (unfair == 0)
 
 
+def test_parts_that_are_settled_one_by_one(tmp_path: Path) -> None:
+    """Ranges of all parts at the end of a box together may settle less than those of each by itself."""
+    for seed in range(20):
+        rng = random.Random(seed)
+        trees = [random_tree(rng, 3, lambda: rng.randint(-4, 4) / 4) for _ in range(12)]  # noqa: B023
+        onnx.save(tree_file([regressor(trees, result="scores")], outputs=["scores"]), tmp_path / "m.onnx")
+        found, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN)
+        decide = lambda row: sums(trees, [Fraction(each) for each in row], 1)[0] >= Fraction(1, 4)  # noqa: B023, E731
+        fair, unfair = brute("share", decide, everybody=True)
+        assert found.proof is not None
+        assert found.proof.verified, found.said
+        assert (found.proof.certified, found.proof.falsified) == (fair, unfair)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_all_of_the_share_is_proved(tmp_path: Path, seed: int) -> None:
     held(tmp_path / "one", seed)
@@ -154,8 +172,6 @@ def question(of: str = "label", threshold: Any = 1) -> dict[str, Any]:
 
 
 def opened(node: Any, asked: dict[str, Any], *others: Any) -> Checker:
-    from fairdsl_verify.onnx_file import Graph
-
     outputs = ["label"] if node.op_type == "TreeEnsembleClassifier" else ["y"]
     content = tree_file([node, *others], outputs=outputs).SerializeToString()
     return Checker(Question(asked), Graph(content))
@@ -240,39 +256,81 @@ def test_a_box_of_reals_that_touches_a_threshold() -> None:
     assert (both.low, both.high) == (-1, 1)
 
 
-def _changed(looking: trees._Looking, **fields: Any) -> None:
-    looking._nodes = looking._nodes._replace(**fields)
+@pytest.mark.parametrize("real", [False, True])
+def test_trees_that_are_put_together(real: bool) -> None:
+    """Extremes of two together are exact, whatever is between the cells of reals; nobody is counted twice."""
+    asked = question()
+    if real:
+        asked["attributes"][0] = {"name": "x0", "type": "real", "low": 0, "high": 3}
+    opposite: Tree = Branch("BRANCH_LT", 0, 1.5, Leaf(((0, -1.0),)), Leaf(((0, 1.0),)))
+    other: Tree = Branch("BRANCH_LEQ", 1, 1.0, Leaf(((0, 4.0),)), Leaf(((0, 0.0),)))
+    net = opened(classifier([STUMP, opposite, other]), asked).net
+    assert isinstance(net, Forest)
+    constant, (both,) = net.added(net.added(net.start, [0, 1]), [0, 1])
+    # At 1.5 itself the two tests differ: no integer is there, and of reals one cell on each side may be.
+    assert constant == net.start[0]
+    assert (both.low, both.high) == ((-0, 4) if not real else (0, 6))
+    for x0 in range(4):
+        for x1 in range(4):
+            point = [x0 << 18 if real else x0, x1, 0]
+            assert both.at(point) == sum(tree.at(point) for tree in net.start[1])
+    for numbers in ([0], [0, 0], [0, 3], []):
+        with pytest.raises(RejectedError, match="put together"):
+            net.added(net.start, numbers)
 
 
-def _one_leaf_more(looking: trees._Looking) -> None:
-    """Of the last test the second side is the first one: what lies below it is forgotten."""
-    nodes = looking._nodes
-    inner = np.flatnonzero(nodes.place >= 0)[-1:]
-    second = nodes.second.copy()
-    second[inner] = nodes.first[inner]
-    _changed(looking, second=second)
+def test_too_many_leaves_are_not_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = opened(classifier([STUMP, STUMP]), question()).net
+    assert isinstance(net, Forest)
+    monkeypatch.setattr(forest, "MOST_LEAVES", 3)
+    with pytest.raises(RejectedError, match="too many leaves"):
+        net.added(net.start, [0, 1])
 
 
-def _turned(looking: trees._Looking) -> None:
-    leaf = looking._nodes.leaf.copy()
-    leaf[np.abs(leaf) == np.abs(leaf).max(initial=0.0)] *= -1
-    _changed(looking, leaf=leaf)
+#: An engine's trees by their leaves, the sizes of parts, and the limits of the sum.
+Given = tuple[list[Leaves], list[list[int]], tuple[int, int]]
 
 
-#: Faults of the engine that grows proofs about trees, planted when it is made.
-FAULTS: dict[str, Callable[[trees._Looking], None]] = {
-    "a bound is too narrow by the least amount": lambda looking: setattr(looking, "_margin", -(2.0**-60)),
-    "bounds are too narrow": lambda looking: setattr(looking, "_margin", -0.1),
-    "tests are strict that are not": lambda looking: _changed(looking, cut=looking._nodes.cut + 1),
-    "a tree is forgotten": lambda looking: _changed(looking, roots=looking._nodes.roots[1:]),
-    "a leaf is forgotten": _one_leaf_more,
-    "a vote has the wrong sign": _turned,
-    "the base value and the threshold are left out": lambda looking: setattr(looking, "_constant", 0.0),
-    "what differs does not matter": lambda looking: _changed(
-        looking, differ=np.zeros_like(looking._nodes.differ), assignments=looking._nodes.assignments[:1]
+def _leaves_changed(given: Given, **how: Callable[[Any], Any]) -> Given:
+    found, parts, limits = given
+    return (
+        [replace(tree, **{name: of(getattr(tree, name)) for name, of in how.items()}) for tree in found],
+        parts,
+        limits,
+    )
+
+
+def _between(given: Given, below: int, above: int) -> Given:
+    found, parts, (low, high) = given
+    return found, parts, (low + below, high + above)
+
+
+def _one_leaf_less(tree: Leaves) -> Leaves:
+    kept = slice(0, max(1, len(tree) - 1))
+    return replace(tree, low=tree.low[kept], high=tree.high[kept], value=tree.value[kept], whose=tree.whose[kept])
+
+
+def _turned(value: Any) -> Any:
+    return np.where(np.abs(value) == np.abs(value).max(), -value, value)
+
+
+#: Faults of the engine that grows proofs about trees, planted in what it is given.
+FAULTS: dict[str, Callable[[Given], Given]] = {
+    "a bound is too narrow by the least amount": lambda given: _between(given, -1, -1),
+    "bounds are too narrow": lambda given: _between(given, 1 << 60, -(1 << 60)),
+    "tests are strict that are not": lambda given: _leaves_changed(
+        given, low=lambda ends: ends + (ends > 0), high=lambda ends: np.minimum(ends + 1, ends.max(axis=0))
     ),
-    "one of those compared is looked at alone": lambda looking: _changed(
-        looking, assignments=np.repeat(looking._nodes.assignments[:1], len(looking._nodes.assignments), axis=0)
+    "a tree is forgotten": lambda given: (given[0][1:] or given[0], *given[1:]),
+    "a leaf is forgotten": lambda given: ([_one_leaf_less(tree) for tree in given[0]], *given[1:]),
+    "a vote has the wrong sign": lambda given: _leaves_changed(given, value=_turned),
+    "the base value and the threshold are left out": lambda given: (*given[:2], (0, 1)),
+    "what differs does not matter": lambda given: _leaves_changed(given, whose=np.ones_like),
+    "one of those compared is looked at alone": lambda given: _leaves_changed(
+        given, whose=lambda whose: np.repeat(whose[:, :1], whose.shape[1], axis=1)
+    ),
+    "others are put together than it says": lambda given: _leaves_changed(
+        given, members=lambda members: (len(given[0]) - 1 - members[0],)
     ),
 }
 
@@ -280,23 +338,21 @@ FAULTS: dict[str, Callable[[trees._Looking], None]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [*FAULTS, "a half is forgotten"])
 def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, wait = trees._Looking.__init__, trees._Growing._wait
-    halves = iter(range(10**9))
-    last: list[Any] = []
+    made, cuts = Splitting.of, Splitting.cuts
 
-    def with_fault(looking: trees._Looking, forest: Forest) -> None:
-        made(looking, forest)
-        FAULTS[fault](looking)
+    def with_fault(*given: Any) -> Splitting | None:
+        return made(*FAULTS[fault](given))  # type: ignore[arg-type]
 
-    def first_half_twice(growing: trees._Growing, box: Any, grown: Any) -> None:
-        number = next(halves)  # the root, then two and two
-        last[:] = last if number and number % 2 == 0 else [box]
-        wait(growing, last[0], grown)
+    def first_half_alike(splitting: Splitting) -> Cuts:
+        found = cuts(splitting)
+        alike, first = found.alike.copy(), found.child[found.child >= 0]
+        alike[first], found.child[first], found.above[first] = True, -1, -1
+        return found._replace(alike=alike)
 
     if fault in FAULTS:
-        monkeypatch.setattr(trees._Looking, "__init__", with_fault)
+        monkeypatch.setattr(Splitting, "of", with_fault)
     else:
-        monkeypatch.setattr(trees._Growing, "_wait", first_half_twice)
+        monkeypatch.setattr(Splitting, "cuts", first_half_alike)
     for seed in range(300):
         folder = tmp_path / str(seed)
         folder.mkdir()

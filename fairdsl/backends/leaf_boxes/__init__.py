@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.encoding import ForestJob
+    from fairdsl.backends.leaf_boxes.leaf_sets import Tree
     from fairdsl.backends.leaf_boxes.procedure import LeafBoxes
+    from fairdsl.backends.leaf_boxes.refinement import KERNELS
+    from fairdsl.backends.leaf_boxes.splitting import Cuts, Splitting
 
-__all__ = ["ForestJob", "LeafBoxes"]
+__all__ = ["KERNELS", "Cuts", "ForestJob", "LeafBoxes", "Splitting", "Tree"]
 
-_MODULES = {"ForestJob": "encoding", "LeafBoxes": "procedure"}
+_MODULES = {
+    "Cuts": "splitting",
+    "ForestJob": "encoding",
+    "KERNELS": "refinement",
+    "LeafBoxes": "procedure",
+    "Splitting": "splitting",
+    "Tree": "leaf_sets",
+}
 
 
 def __getattr__(name: str) -> Any:

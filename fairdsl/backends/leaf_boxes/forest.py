@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.task import Task, task_of
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Forest", "TooManyError", "forest_of", "trees_of", "unfolded_of"]
+__all__ = ["Forest", "TooManyError", "forest_of", "put_together", "trees_of", "unfolded_of"]
 
 #: The ends of a leaf's box, and its value.
 _Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
@@ -156,14 +157,8 @@ def unfolded_of(task: Task) -> Forest | None:
     leaves = leaves_of(merged(unfolded.trees(), sizes.ordered), sizes.ordered, [len(each) for each in sizes.parts])
     if leaves is None:
         return None
-    axes = len(sizes.axes)
-    longest = max((len(each) for each in sizes.parts), default=0)
-    sums = np.zeros((axes, longest + 1))
-    exactly = True
-    for axis, each in enumerate(sizes.sums):
-        sums[axis, : len(each)] = each.astype(np.float64)
-        sums[axis, len(each) :] = sums[axis, len(each) - 1]
-        exactly = exactly and int(each[-1]) < _EXACT
+    sums = _sums(sizes)
+    exactly = all(int(each[-1]) < _EXACT for each in sizes.sums)
     tables = unfolded.tables()
     real = tables["value"] / task.denominator
     trees = Trees(
@@ -176,6 +171,40 @@ def unfolded_of(task: Task) -> Forest | None:
         margins=unfolded.margins(real, limits, task.denominator, exactly),
     )
     return Forest(sizes, trees, leaves, unfolded.depth)
+
+
+def _sums(sizes: Sizes) -> NDArray[np.float64]:
+    """Running sums of the parts' sizes along each axis."""
+    longest = max((len(each) for each in sizes.sums), default=1)
+    sums = np.zeros((len(sizes.axes), longest))
+    for axis, each in enumerate(sizes.sums):
+        sums[axis, : len(each)] = each.astype(np.float64)
+        sums[axis, len(each) :] = sums[axis, len(each) - 1]
+    return sums
+
+
+def put_together(trees: Sequence[Tree], sizes: Sizes, limits: tuple[int, int]) -> Forest | None:
+    """Trees about everybody that are given by their leaves; None where they are too large. Moments are left out."""
+    leaves = leaves_of(trees, sizes.ordered, [len(each) for each in sizes.parts])
+    if leaves is None:
+        return None
+    people = trees[0].whose.shape[1] if trees else 1
+    node = np.zeros(1, dtype=np.int64)
+    columns = dict.fromkeys(("cut", "yes", "no", "first", "last"), node)
+    among = Trees(
+        **columns,
+        axis=node + TERMINAL,
+        value=node + 1,
+        real=np.ones(1),
+        roots=np.zeros((people, len(trees)), dtype=np.int64),
+        conditions=np.zeros(people, dtype=np.int64),
+        inside=np.zeros(people, dtype=np.bool_),
+        ordered=sizes.ordered,
+        sums=_sums(sizes),
+        limits=np.array(limits, dtype=np.int64),
+        margins=np.array([0.0, 0.0, 0.0, -1.0, 0.0]),
+    )
+    return Forest(sizes, among, leaves, 0)
 
 
 def trees_of(sizes: Sizes, yes: Integers, no: Integers, roots: Integers) -> list[Tree]:

@@ -29,13 +29,15 @@ _BYTES = 2**28
 class Tree:
     """The leaves of a tree: their boxes [leaves, axes], values, and who may come to them [leaves, assignments].
 
-    A value is a number, or (until the leaves are packed) several of them [leaves, numbers].
+    A value is a number, or (until the leaves are packed) several of them [leaves, numbers]. ``members`` are the numbers
+    of the trees that it is, where they have numbers.
     """
 
     low: Integers
     high: Integers
     value: Integers
     whose: BoolArray
+    members: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.value)
@@ -94,6 +96,7 @@ def _joined(one: Tree, other: Tree, ordered: BoolArray) -> Tree:
         high=np.minimum(one.high[first], other.high[second]),
         value=one.value[first] + other.value[second],
         whose=one.whose[first] & other.whose[second],
+        members=one.members + other.members,
     )
 
 

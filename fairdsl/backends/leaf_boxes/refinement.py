@@ -34,6 +34,7 @@ from fairdsl.backends.leaf_boxes.graft import (
     trimmed,
 )
 from fairdsl.backends.leaf_boxes.kept import share_of
+from fairdsl.backends.leaf_boxes.kernels.by_ranges import cut_by_ranges
 from fairdsl.backends.leaf_boxes.kernels.extremes import extremes
 from fairdsl.backends.leaf_boxes.kernels.records import (
     COUNTED,
@@ -316,6 +317,7 @@ def use() -> None:
     take_back(boxes, one[:0], np.zeros(0), one[:0])
     boxes.counts[[USED, NEW]] = 1
     refine(trees, leaves, boxes, forest.room(), forest.effects(), forest.parts(), _settled(8, 1), 1, 1)
+    cut_by_ranges(trees, leaves, empty(16, 1), np.zeros(16, dtype=np.int64), forest.room(), 1)
     table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
     common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))
     duels, ends = Duels(ordered, table, table, trees.sums), (one[None], one[None] + 1)
