@@ -120,7 +120,9 @@ _MIRRORED = {Relation.LT: Relation.GT, Relation.GT: Relation.LT, Relation.LE: Re
 class Variable:
     """An attribute (by its position in the domain) of one of the individuals."""
 
+    #: The attribute, by its position in the domain.
     attribute: int
+    #: Of whom.
     who: Who = Who.EACH
 
     @property
@@ -133,7 +135,9 @@ class Variable:
 class Linear:
     """``constant + sum of coefficient * variable``; terms sorted, coefficients non-zero."""
 
+    #: Variables with their coefficients.
     terms: tuple[tuple[Variable, Fraction], ...] = ()
+    #: What is added to them.
     constant: Fraction = Fraction(0)
 
     @classmethod
@@ -168,7 +172,9 @@ class Linear:
 class Compare:
     """``left RELATION 0``."""
 
+    #: What is compared with 0.
     left: Linear
+    #: How.
     relation: Relation
     span: Span | None = field(compare=False, repr=False, default=None)
 
@@ -177,7 +183,9 @@ class Compare:
 class Member:
     """``variable`` takes one of ``values`` (a finite set: categories, booleans, lists of integers)."""
 
+    #: What takes a value.
     variable: Variable
+    #: The values that it may be.
     values: frozenset[Fraction]
     span: Span | None = field(compare=False, repr=False, default=None)
 
@@ -186,6 +194,7 @@ class Member:
 class And:
     """All parts hold; no parts: true."""
 
+    #: What has to hold.
     parts: tuple[Predicate, ...]
 
 
@@ -193,6 +202,7 @@ class And:
 class Or:
     """Some part holds; no parts: false."""
 
+    #: Of what one has to hold.
     parts: tuple[Predicate, ...]
 
 
@@ -200,6 +210,7 @@ class Or:
 class Not:
     """The part does not hold."""
 
+    #: What may not hold.
     part: Predicate
 
 

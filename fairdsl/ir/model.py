@@ -117,10 +117,15 @@ class ByThreshold:
     other than 1/2 (transcendental, so no rational score ever equals it).
     """
 
+    #: How the score is compared with the threshold.
     relation: Relation
+    #: The least that the threshold may be.
     low: Fraction
+    #: The greatest that it may be.
     high: Fraction
+    #: The outcome, by its position, where the relation holds.
     granted: int
+    #: The outcome where it does not.
     otherwise: int
 
 
@@ -132,6 +137,7 @@ class ByHighest:
     such scores have is possible then.
     """
 
+    #: By how much each score may be off.
     slack: tuple[Fraction, ...] = ()
 
 

@@ -64,6 +64,8 @@ class Checked:
     falsified: Fraction = Fraction(0)
     violating32: Fraction = Fraction(0)
     vacuous: Fraction = Fraction(0)
+    #: By which share what is said of another measure beside may be wrong.
+    beside: Fraction = Fraction(0)
     sampled: Sampled
 
 
