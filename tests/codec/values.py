@@ -55,6 +55,8 @@ def random_value(kind: Any, random: Random, depth: int = 6) -> Any:
     many = range(random.choice((0, 1, 1, 2)) if depth > 0 else 0)
     if origin is tuple:
         return tuple(random_value(args[0], random, depth) for _ in many)
+    if origin is frozenset:
+        return frozenset(random_value(args[0], random, depth) for _ in many)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {random_value(args[0], random, depth): random_value(args[1], random, depth) for _ in many}
     if hasattr(kind, "WRITTEN_AS"):
