@@ -45,6 +45,9 @@ FORMATS: dict[str, Format] = {
     "forest-job": Format(
         "job", "fairdsl.backends.leaf_boxes:ForestJob", "leaf_boxes", r'\s*"schema": "fairdsl\.forest-job/'
     ),
+    "population-job": Format(
+        "job", "fairdsl.backends.rates:PopulationJob", "rates", r'\s*"schema": "fairdsl\.population-job/'
+    ),
     "subset-sum": Format("json", "fairdsl.backends.subset_sum.encoding:SubsetSumInstance", "rates"),
     "sdimacs": Format("sdimacs", "fairdsl.backends.ssat.files:Sdimacs", "ssat"),
     "mcc": Format("cnf", "fairdsl.backends.ssat.files:Mcc", "ssat", r"c t p?wmc\b"),

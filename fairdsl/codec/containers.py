@@ -44,7 +44,8 @@ class ListForm(Form):
     def encode(self, value: Any) -> Any:
         if self._filled and not value:
             raise ValueError("a list that has one item at least is empty")
-        return [self._item.encode(item) for item in value]
+        ordered = sorted(value) if isinstance(value, set | frozenset) else value
+        return [self._item.encode(item) for item in ordered]
 
     def decode(self, plain: Any, place: Place) -> Any:
         items = _list(plain, place)

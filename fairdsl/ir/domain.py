@@ -96,6 +96,7 @@ Type = Category | Integer | Boolean | Real
 class Quantiles:
     """``bins by quantiles 4``: so many bins with about as many rows each, found when data is read."""
 
+    #: How many bins.
     count: int
 
 
@@ -114,12 +115,19 @@ class Attribute:
     who have none (docs/semantics.md, missing values). To whoever compares, counts or bounds values it is one like any.
     """
 
+    #: What the spec calls it.
     name: str
+    #: Its values; where somebody may lack it, with the code of those who do.
     type: Type
+    #: Its header in data files, where that is another one.
     column: str | None = None
+    #: Whether binary floats of files are the numbers themselves.
     as_stored: bool = False
+    #: The inner edges of written bins.
     bins: tuple[Fraction, ...] = ()
+    #: How edges are found that are not written.
     bins_by: Quantiles | ModelThresholds | None = None
+    #: The values that those have who do not lack it; None where nobody does.
     present: Type | None = None
     span: Span | None = field(compare=False, repr=False, default=None)
 

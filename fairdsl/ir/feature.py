@@ -14,6 +14,7 @@ __all__ = ["AttributeInput", "Form", "IndicatorInput", "Input"]
 class AttributeInput:
     """The number of one attribute, by its position in the domain."""
 
+    #: The attribute.
     attribute: int
 
 
@@ -21,6 +22,7 @@ class AttributeInput:
 class IndicatorInput:
     """1 where the predicate (over ``Who.EACH``) holds, 0 elsewhere."""
 
+    #: The predicate.
     predicate: Predicate
 
 

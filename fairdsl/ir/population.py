@@ -60,9 +60,13 @@ class Inside(Enum):
 class Cell:
     """The values from ``low`` to ``high`` of a column (None: without end), ``high`` left out where ``open``."""
 
+    #: The least value; None without end.
     low: Fraction | None
+    #: The greatest one; None without end.
     high: Fraction | None
+    #: Whether the greatest one is left out.
     open: bool = False
+    #: How the mass lies within the cell.
     inside: Inside = Inside.POINT
 
     def contains(self, value: Fraction) -> bool:

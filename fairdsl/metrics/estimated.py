@@ -20,7 +20,7 @@ from fairdsl.metrics.tables import Tables, share_of, tables_of
 from fairdsl.numerics.cells import place_of
 from fairdsl.verdict import Known
 
-__all__ = ["estimated", "sampled_share"]
+__all__ = ["estimated", "sampled_share", "sampling_bound", "share_within"]
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -129,20 +129,30 @@ def _quotient(hits: tuple[Fraction, Fraction], misses: tuple[Fraction, Fraction]
     return Bounds(low=low / (low + many) if low else _ZERO, high=min(_ONE, high / (high + few)) if high else _ZERO)
 
 
-def sampled_share(network: Network, known: Known, confidence: Fraction = USUAL) -> tuple[Fraction, Fraction] | None:
-    """An interval that contains the fair share in the population that the rows of a distribution were drawn from.
+def sampling_bound(network: Network, confidence: Fraction = USUAL) -> Fraction | None:
+    """By how much the probabilities of being treated fairly, and unfairly, may be off in the population that the rows
+    of a distribution were drawn from, its structure taken to be right.
 
-    ``known`` are probabilities under the distribution, whose structure is taken to be right. None where the
-    distribution was not counted in rows, or no bound is known.
+    None where the distribution was not counted in rows, or no bound is known.
     """
     tables = tables_of(network, label=False)
     if tables is None:
         return None
     miss = 1 - confidence
     joined = tables.bound_of_joined({}, miss=miss, events=2) if tables.joined(()) else None
-    bound = tables.bound({}, miss=miss, events=2) if joined is None else joined
-    if bound is None:
-        return None
+    return tables.bound({}, miss=miss, events=2) if joined is None else joined
+
+
+def share_within(bound: Fraction, known: Known) -> tuple[Fraction, Fraction]:
+    """An interval that contains the fair share in the population, of which ``known`` probabilities are off by so much
+    at most.
+    """
     fair, unfair, open_ = Fraction(known.fair), Fraction(known.unfair), Fraction(known.undecided + known.unsure)
     found = _quotient((fair, fair + open_), (unfair, unfair + open_), bound)
     return found.low, found.high
+
+
+def sampled_share(network: Network, known: Known, confidence: Fraction = USUAL) -> tuple[Fraction, Fraction] | None:
+    """The same of ``known`` probabilities under a distribution; None where no bound of its sampling error is known."""
+    bound = sampling_bound(network, confidence)
+    return None if bound is None else share_within(bound, known)

@@ -395,6 +395,7 @@ KINDS: list[Kind] = [
             "enumerate": Least(accepted=0.9, decided=0.8, verdicts=(Shares,)),
             "rates": Least(accepted=0.5, decided=0.8, verdicts=(Shares,)),
         },
+        written={"population-job": Least(accepted=0.3, decided=0.8)},
     ),
     groups(name="groups of rows", problems=groups_of_rows(), share=1.5, answered={"rows": Least(decided=0.2)}),
 ]

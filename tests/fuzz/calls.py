@@ -12,6 +12,7 @@ import numpy as np
 import fairdsl
 from fairdsl.backends.intervals.job import read_job
 from fairdsl.backends.leaf_boxes.job import read_job as job_of_forest
+from fairdsl.backends.rates.job import read_job as job_of_people
 from fairdsl.backends.refining.container import pack
 from fairdsl.backends.refining.result import read_result
 from fairdsl.backends.smt.recover import number, parse_answer
@@ -214,6 +215,10 @@ def job(content: bytes, folder: Path) -> None:
 
 def forest_job(content: bytes, folder: Path) -> None:
     _said_of(job_of_forest, _written(_sealed(content), folder, "a.job"))
+
+
+def population_job(content: bytes, folder: Path) -> None:
+    _said_of(job_of_people, _written(_sealed(content), folder, "a.job"))
 
 
 def result(content: bytes, folder: Path) -> None:

@@ -227,6 +227,18 @@ def forest_jobs() -> list[bytes]:
         return found
 
 
+def population_jobs() -> list[bytes]:
+    from tempfile import TemporaryDirectory
+
+    from fairdsl.backends.rates.job import POPULATION_JOB
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "p.job"
+        (content,) = _compiled("population-job")
+        path.write_bytes(content)
+        return [content, _as_text(POPULATION_JOB, path)]
+
+
 def results() -> list[bytes]:
     return [_archive("result"), _unsealed("result")]
 
@@ -265,6 +277,7 @@ _ASKS = {
     "subset-sum": "property g {\n  across sex\n  under law\n  require impact_ratio >= 80%\n}\n",
     "forest-job": "property p {\n  compare a, b : A\n  differ in sex\n  measure fair_share\n}\n"
     "property q {\n  compare a, b : A\n  differ in sex\n  within 5 in age\n  measure fair_share\n}\n",
+    "population-job": "property p {\n  compare a, b : A\n  differ in sex\n  under law\n  measure fair_share\n}\n",
     "": "property p {\n  compare a, b : A\n  differ in sex\n  require same decision\n}\n",
 }
 
@@ -304,7 +317,8 @@ def _as_text(form: Kind, path: Path) -> bytes:
     from fairdsl.codec import plain
 
     content = unpack(form, path)
-    arrays = {name: [array.dtype.str, array.tolist()] for name, array in content.arrays.items()}
+    texts = {name: array.astype(str) if array.dtype.kind == "S" else array for name, array in content.arrays.items()}
+    arrays = {name: [array.dtype.str, texts[name].tolist()] for name, array in content.arrays.items()}
     return json.dumps({"header": plain(content.head), "arrays": arrays}, indent=1).encode()
 
 

@@ -105,6 +105,12 @@ READERS: tuple[Reader, ...] = (
         read=calls.forest_job,
         modules=("backends/leaf_boxes/task", "backends/leaf_boxes/pair_task", "backends/leaf_boxes/job"),
     ),
+    Reader(
+        name="population-job",
+        begins=documents.population_jobs,
+        read=calls.population_job,
+        modules=("backends/rates/closed", "backends/rates/job"),
+    ),
     Reader(name="result", begins=documents.results, read=calls.result, modules=("backends/refining/result",)),
     Reader(name="ledger", begins=documents.ledgers, read=calls.ledger, modules=("backends/smt/partition/ledger",)),
     Reader(

@@ -51,6 +51,12 @@ property shares {{
   differ in sex
   require fair_share >= 75%
 }}
+property of_people {{
+  compare a, b : Person
+  differ in sex
+  under   people
+  require fair_share >= 75%
+}}
 property parity {{
   across  sex
   under   people
@@ -192,6 +198,7 @@ def test_options_that_say_nothing_about_a_format_are_mistakes(form: str, damaged
         "checkpoint": {"checkpoint": 1.0},
         "intervals.scheduler": {"options": {"intervals": {"scheduler": "tcp://host:1"}}},
         "leaf_boxes.scheduler": {"options": {"leaf_boxes": {"scheduler": "tcp://host:1"}}},
+        "rates.scheduler": {"options": {"rates": {"scheduler": "tcp://host:1"}}},
         "ssat.solver": {"options": {"ssat": {"solver": "pysdd"}}},
         "jobs": {"jobs": 1},
         "memory": {"memory": 1 << 30},

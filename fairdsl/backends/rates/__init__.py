@@ -9,12 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fairdsl.backends.rates.encoding import PopulationJob
     from fairdsl.backends.rates.procedure import Rates
 
-__all__ = ["Rates"]
+__all__ = ["PopulationJob", "Rates"]
+
+_MODULES = {"PopulationJob": "encoding", "Rates": "procedure"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.procedure"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -35,9 +35,9 @@ WEIGHED, _COMBINED = Work("boxes weighed", 10), Work("combinations looked at", 0
 class Narrowing:
     """Boxes, and combinations once they are asked for."""
 
-    def __init__(self, subject: Subject, groups: Sequence[Sequence[Assignment]] = ()) -> None:
+    def __init__(self, subject: Subject, groups: Sequence[Sequence[Assignment]] = (), *, kept: bool = False) -> None:
         self._subject = subject
-        self.cover = Cover(subject, groups)
+        self.cover = Cover(subject, groups, kept=kept)
         self._heavy: Heavy | None = None
         #: Whether boxes leave less open than combinations, as far as that was seen; and steps so far.
         self._ahead, self._steps = True, 0

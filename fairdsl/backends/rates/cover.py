@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.rates.alike_bounds import AlikeBounds
 from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses, distribution_of
+from fairdsl.backends.rates.box_tree import BoxTree, grafted, lent, said_of
 from fairdsl.backends.rates.boxes import Weigher, denominator_of
 from fairdsl.backends.rates.frontier import Frontier, Open
 from fairdsl.backends.rates.gate import only_decides
-from fairdsl.backends.rates.judged import Judged, Known, part
+from fairdsl.backends.rates.judged import Judged, Known, decided_one_by_one, part
 from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import NOWHERE, Cuts, Look, NoBounds, TreeBounds, adds_trees, halved
@@ -52,10 +53,10 @@ class Cover:
     """Boxes of one subject; TangledError where its distribution needs too large tables.
 
     The event is that the model decides for its favourable outcome or, where there are ``groups`` of assignments, that
-    within each of them all are decided alike.
+    within each of them all are decided alike. ``kept``: what becomes of its boxes is kept as a tree.
     """
 
-    def __init__(self, subject: Subject, groups: Sequence[Sequence[Assignment]] = ()) -> None:
+    def __init__(self, subject: Subject, groups: Sequence[Sequence[Assignment]] = (), *, kept: bool = False) -> None:
         self._subject, self._groups = subject, groups
         self.axes = axes_of(subject)
         self._truths = Truths(self.axes)
@@ -73,7 +74,7 @@ class Cover:
         #: Of trees a box has all keys; with hidden units it has one, given which more columns are independent.
         self._together = isinstance(self._bounds, TreeBounds | AlikeBounds)
         width = len(subject.network.columns)
-        self._points = Individuals(subject.model, subject.condition, self.axes, width, groups)
+        self.points = Individuals(subject.model, subject.condition, self.axes, width, groups)
         given = by_column([subject.condition])
         self._asks, self._crossing = given.parts, np.array(sorted(given.together), dtype=np.int64)
         self._cuts = Cuts(self._asks, self._truths)
@@ -96,9 +97,10 @@ class Cover:
         self._count = self.boxes = self.individuals = 0
         whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
         ends = np.zeros((0, columns), dtype=np.int64)
-        empty = Open(ends, ends.copy(), whole, np.zeros((0, width), dtype=kind), real, real, whole, whole, real)
+        empty = Open(ends, ends.copy(), whole, np.zeros((0, width), dtype=kind), real, real, whole, whole, real, whole)
         self._frontier = Frontier(empty)
-        self._place(start, stop, np.arange(len(start)))
+        self._tree = BoxTree.of(len(start)) if kept else None
+        self.place(start, stop, np.arange(len(start)), np.arange(len(start)))
 
     @property
     def finished(self) -> bool:
@@ -117,10 +119,11 @@ class Cover:
         starts, stops = taken.start.copy(), taken.stop.copy()
         stops[rows, taken.column] = taken.at
         starts[rows, taken.column] = taken.at
-        self._place(
+        self.place(
             np.concatenate([taken.start, starts]),
             np.concatenate([stops, taken.stop]),
             np.concatenate([taken.root, taken.root]),
+            np.concatenate([taken.node, taken.node]) if self._tree is None else self._tree.cut(taken.node),
         )
 
     def state(self) -> Known:
@@ -134,6 +137,7 @@ class Cover:
             boxes=self.boxes,
             individuals=self.individuals,
             roundings=self._weigher.arithmetic.roundings,
+            tree=None if self._tree is None else self._tree.copy(),
         )
 
     def lent_out(self, parts: int) -> list[Known]:
@@ -148,15 +152,16 @@ class Cover:
             boxes=0,
             individuals=0,
         )
-        return [replace(nothing, open=whole.open.rows(slice(part, None, parts))) for part in range(parts)]
+        return [lent(nothing, whole.open.rows(slice(part, None, parts))) for part in range(parts)]
 
     def take_back(self, before: Known, found: Sequence[Known]) -> None:
         """Go on from what there was when boxes were lent out, and what became of them; additions round once more."""
         every = [before, *found]
         kept = [each.kept for each in every]
+        tree, waiting = grafted(before, found)
         self.take(
             Known(
-                open=Open.joined([each.open for each in found]),
+                open=Open.joined(waiting),
                 sums=np.sum([each.sums for each in every], axis=0),
                 best=np.maximum(before.best, before.sums + np.sum([each.best for each in found], axis=0)),
                 stuck=np.sum([each.stuck for each in every], axis=0),
@@ -164,6 +169,7 @@ class Cover:
                 boxes=sum(each.boxes for each in every),
                 individuals=sum(each.individuals for each in every),
                 roundings=before.roundings + sum(1 + each.roundings - before.roundings for each in found),
+                tree=tree,
             )
         )
 
@@ -176,22 +182,33 @@ class Cover:
         self.boxes, self.individuals = known.boxes, known.individuals
         self._count = sum(len(each.mass) for each in self._kept or ())
         self._weigher.arithmetic.roundings = known.roundings
+        self._tree = None if known.tree is None else known.tree.copy()
 
     def heaviest(self, limit: int) -> FloatArray:
         """How much of each of the boxes is open of which most is, so many at most."""
         return self._frontier.by_priority().priority[:limit]
+
+    def emptied(self) -> Known:
+        """The state of having seen no boxes."""
+        known, none = self.state(), slice(0, 0)
+        sums, stuck = np.zeros_like(known.sums), np.zeros_like(known.stuck)
+        return replace(known, open=known.open.rows(none), sums=sums, best=sums, stuck=stuck, kept=None, tree=None)
+
+    def counted(self) -> Masses:
+        """The four sums of what is certain now, [sums, roots, cells of the keys]."""
+        open_, sums = self._frontier.open, self._sums.copy()
+        for place, share in ((0, open_.least), (1, open_.less)):
+            np.add.at(sums[place], open_.root, part(open_.mass, share))
+        return sums
 
     def joint(self) -> Joint:
         """What is known by now."""
         if self.finished and self._kept and not self._stuck.any():
             sums = self._in_the_end(self._kept)
             return self._joint(sums, sums, self._exact.arithmetic)
-        open_ = self._frontier.open
-        sums, rest = self._sums.copy(), self._stuck.copy()
+        open_, rest = self._frontier.open, self._stuck.copy()
         np.add.at(rest, open_.root, open_.mass)
-        for place, share in ((0, open_.least), (1, open_.less)):
-            np.add.at(sums[place], open_.root, part(open_.mass, share))
-        self._best = np.maximum(self._best, sums)
+        self._best = np.maximum(self._best, self.counted())
         arithmetic = self._weigher.arithmetic
         counted = replace(arithmetic, roundings=arithmetic.roundings + len(open_))
         most = self._sums + rest
@@ -252,73 +269,80 @@ class Cover:
         found = self._weigher_in(Arithmetic(Kind.FLOAT, 1))
         return found if found.arithmetic.safe else self._exact
 
-    def _place(self, start: IntArray, stop: IntArray, root: IntArray) -> None:
+    def place(self, start: IntArray, stop: IntArray, root: IntArray, node: IntArray) -> None:
         """Weigh boxes, find out about them, and count what is known."""
         mass = self._weigher.masses(start, stop)
         alive = mass.any(axis=1)
-        start, stop, root, mass = start[alive], stop[alive], root[alive], mass[alive]
+        start, stop, root, mass, node = start[alive], stop[alive], root[alive], mass[alive], node[alive]
         if not len(start):
             return
         self.boxes += len(start)
-        ((true, false),) = self._truths.of([self._subject.condition], start, stop)
-        judged = Judged(start, stop, root, mass, ~false, ~true, self._bounds.look(start, stop))
-        open_ = ~judged.no & ~(judged.yes & (judged.look.certain | judged.look.impossible))
-        self._settle(judged, ~open_)
-        rows = np.flatnonzero(open_)
+        judged = self.judged(start, stop, root, mass)
+        self.settle(judged, judged.closed)
+        rows = np.flatnonzero(~judged.closed)
         column, at = self._cut(judged, rows)
         stuck = column == NOWHERE
         listed = [
-            (stuck[place] or not self._together) and self._points.few(start[row], stop[row])
+            (stuck[place] or not self._together) and self.points.few(start[row], stop[row])
             for place, row in enumerate(rows.tolist())
         ]
         few = np.array(listed, dtype=np.bool_)
+        if self._tree is not None:
+            self._tree.say(node, judged)
         for row in rows[few].tolist():
-            self._list(start[row], stop[row], int(root[row]))
-        self._leave(judged.at(rows[stuck & ~few]))
-        rows, column, at = rows[~stuck & ~few], column[~stuck & ~few], at[~stuck & ~few]
-        least, less, _, _ = (share[rows] for share in judged.shares)
-        weight = (self._probabilities(mass[rows]) * self._weights[root[rows]]).sum(axis=1)
+            self._list(start[row], stop[row], int(root[row]), int(node[row]))
+        self.leave(judged.at(rows[stuck & ~few]))
+        waits = ~stuck & ~few
+        if self._tree is not None:
+            self._tree.wait(node[rows[waits]], column[waits], at[waits])
+        self.wait(judged.at(rows[waits]), column[waits], at[waits], node[rows[waits]])
+
+    def judged(self, start: IntArray, stop: IntArray, root: IntArray, mass: Masses) -> Judged:
+        """What is to be said of boxes."""
+        ((true, false),) = self._truths.of([self._subject.condition], start, stop)
+        return Judged(start, stop, root, mass, ~false, ~true, self._bounds.look(start, stop))
+
+    def wait(self, judged: Judged, column: IntArray, at: IntArray, node: IntArray) -> None:
+        """Let boxes wait to be cut."""
+        least, less, _, _ = judged.shares
+        weight = (self.probabilities(judged.mass) * self._weights[judged.root]).sum(axis=1)
+        open_ = weight * np.maximum(1.0 - least - less, 1e-9)
         self._frontier.add(
-            Open(
-                start[rows],
-                stop[rows],
-                root[rows],
-                mass[rows],
-                least,
-                less,
-                column,
-                at,
-                weight * np.maximum(1.0 - least - less, 1e-9),
-            )
+            Open(judged.start, judged.stop, judged.root, judged.mass, least, less, column, at, open_, node)
         )
 
-    def _list(self, start: IntArray, stop: IntArray, root: int) -> None:
+    def _list(self, start: IntArray, stop: IntArray, root: int, node: int) -> None:
         """Count a box atom by atom, deciding its individuals."""
-        found = self._points.decided(start, stop)
-        mass = self._weigher.masses(found.start, found.stop)
-        certain, impossible = found.certain, found.impossible
-        nowhere = np.full(len(mass), NOWHERE)
-        about = Look(
-            certain, impossible, nowhere, nowhere, certain.astype(np.float64), (~impossible).astype(np.float64)
-        )
-        roots = np.full(len(mass), root)
-        judged = Judged(found.start, found.stop, roots, mass, found.yes, found.no, about)
-        self.individuals += len(mass)
-        open_ = ~found.no & ~(found.yes & (certain | impossible))
-        self._settle(judged, ~open_)
-        self._leave(judged.at(open_))
+        found = self.points.decided(start, stop)
+        about = decided_one_by_one(found.certain, found.impossible)
+        judged = self.said(found.start, found.stop, np.full(len(found.yes), root), found.yes, found.no, about)
+        if self._tree is not None:
+            self._tree.list(node, said_of(judged))
+        self.count(judged)
 
-    def _leave(self, judged: Judged) -> None:
+    def said(
+        self, start: IntArray, stop: IntArray, root: IntArray, yes: BoolArray, no: BoolArray, look: Look
+    ) -> Judged:
+        """Boxes with what is said of them."""
+        return Judged(start, stop, root, self._weigher.masses(start, stop), yes, no, look)
+
+    def count(self, judged: Judged) -> None:
+        """Count atoms: those that are decided, and those that stay open."""
+        self.individuals += len(judged.mass)
+        self.settle(judged, judged.closed)
+        self.leave(judged.at(~judged.closed))
+
+    def leave(self, judged: Judged) -> None:
         """Count what is certain of boxes that nobody can cut, and keep the rest of them as open."""
-        self._settle(judged, np.arange(len(judged.mass)))
+        self.settle(judged, np.arange(len(judged.mass)))
         np.add.at(self._stuck, judged.root, judged.mass)
 
-    def _probabilities(self, mass: Masses) -> FloatArray:
+    def probabilities(self, mass: Masses) -> FloatArray:
         """About what masses are, as parts of 1."""
         arithmetic = self._weigher.arithmetic
         return np.asarray(mass if arithmetic.kind is Kind.FLOAT else mass / arithmetic.denominator, dtype=np.float64)
 
-    def _settle(self, judged: Judged, rows: BoolArray | IntArray) -> None:
+    def settle(self, judged: Judged, rows: BoolArray | IntArray) -> None:
         """Count what is certain of boxes for good."""
         root, mass = judged.root[rows], judged.mass[rows]
         for place, share in enumerate(judged.shares):

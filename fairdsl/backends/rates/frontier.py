@@ -35,6 +35,8 @@ class Open:
     at: IntArray
     #: How much of them is open, [boxes].
     priority: FloatArray
+    #: Their numbers in the tree of boxes, where one is kept, [boxes].
+    node: IntArray
 
     def __len__(self) -> int:
         return len(self.start)

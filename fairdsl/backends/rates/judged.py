@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.rates.arithmetic import Masses
 from fairdsl.backends.rates.frontier import Open
-from fairdsl.backends.rates.tree_bounds import Look
+from fairdsl.backends.rates.tree_bounds import NOWHERE, Look
 
-__all__ = ["Judged", "Known", "part"]
+if TYPE_CHECKING:
+    from fairdsl.backends.rates.box_tree import BoxTree
+
+__all__ = ["Judged", "Known", "decided_one_by_one", "part"]
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -40,6 +44,11 @@ class Judged:
         return Judged(start, stop, root, mass, self.yes[rows], self.no[rows], look)
 
     @property
+    def closed(self) -> BoolArray:
+        """Of which nothing is open: nobody meets the condition, or all do and are decided."""
+        return np.asarray(self.no | (self.yes & (self.look.certain | self.look.impossible)), dtype=np.bool_)
+
+    @property
     def shares(self) -> tuple[FloatArray, ...]:
         """Which part of the mass certainly is favourable, is not, meets the condition, and does not; [boxes] each."""
         yes, no = self.yes.astype(np.float64), self.no.astype(np.float64)
@@ -59,6 +68,8 @@ class Known:
     boxes: int
     individuals: int
     roundings: int
+    #: The tree of boxes, where it is kept; its roots are those that this began with.
+    tree: BoxTree | None = None
 
 
 def part(mass: Masses, share: FloatArray) -> Masses:
@@ -70,3 +81,10 @@ def part(mass: Masses, share: FloatArray) -> Masses:
     if mass.dtype == np.int64:
         some = np.floor(some).astype(np.int64)
     return np.where(every == 1.0, mass, np.where(every == 0.0, 0, some))
+
+
+def decided_one_by_one(certain: BoolArray, impossible: BoolArray) -> Look:
+    """What is said of boxes whose individuals were decided."""
+    nowhere = np.full(len(certain), NOWHERE)
+    least, most = certain.astype(np.float64), (~impossible).astype(np.float64)
+    return Look(certain, impossible, nowhere, nowhere, least, most)

@@ -9,16 +9,16 @@ from fairdsl.backends.rates.gate import has_states, only_decides, tangled
 from fairdsl.backends.rates.program import LargeError, sums_of
 from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import FALSE, Member, Not, Or, Relation, Variable, conjoin
+from fairdsl.ir.expr import FALSE, Member, Not, Or, Predicate, Relation, Variable, conjoin
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Individually, PairUnder
 from fairdsl.metrics.alike import Assignment, Fairly, together
-from fairdsl.metrics.subject import Subject, single_events, without_idle
+from fairdsl.metrics.subject import Subject, single_events, uniform_over, without_idle
 
-__all__ = ["ASSIGNMENTS", "Case", "case_of", "is_bounded", "nobody_compared", "shares_of"]
+__all__ = ["ASSIGNMENTS", "Case", "People", "case_of", "domain_of", "is_bounded", "nobody_compared", "people_of"]
 
 #: Assignments of what differs.
 ASSIGNMENTS = 16
@@ -48,8 +48,27 @@ class Case:
     groups: tuple[tuple[Assignment, ...], ...] = ()
 
 
-def shares_of(problem: Problem, alike: Network | None = None) -> list[Case]:
-    """All individuals that are asked about, by whom they are compared with, of a problem that is not refused.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """All individuals that are asked about, by conditions, with the groups of the units of each."""
+
+    network: Network
+    model: Model
+    parts: tuple[tuple[Predicate, tuple[tuple[Assignment, ...], ...]], ...]
+    differ: tuple[int, ...]
+
+    @property
+    def cases(self) -> list[Case]:
+        """The events in which they are treated fairly."""
+        cases = []
+        for condition, groups in self.parts:
+            subject = Subject(network=self.network, model=self.model, condition=condition, keys=())
+            cases.append(case_of(subject, groups, self.differ) if groups else nobody_compared(subject))
+        return cases
+
+
+def people_of(problem: Problem, alike: Network | None = None) -> People:
+    """Those whom a problem is about that is not refused.
 
     Under ``alike``, by which all people are as frequent as each other, units are counted: each has as many over it.
     """
@@ -60,15 +79,20 @@ def shares_of(problem: Problem, alike: Network | None = None) -> list[Case]:
     assert not isinstance(found, str), "checked by the offer"
     # Which outcome is favourable is no matter: it is only said because events of single models are of one.
     model = without_idle(replace(problem.model, favourable=0, beside=frozenset()))
-    cases = []
-    for each in found:
-        condition = conjoin(each.condition, question.given) if alike is None else each.units
-        subject = Subject(network=network, model=model, condition=condition, keys=())
-        if not each.groups:
-            cases.append(nobody_compared(subject))
-        else:
-            cases.append(case_of(subject, each.groups, question.pair.differ))
-    return cases
+    conditions = (conjoin(each.condition, question.given) if alike is None else each.units for each in found)
+    parts = tuple(zip(conditions, (each.groups for each in found), strict=True))
+    return People(network=network, model=model, parts=parts, differ=question.pair.differ)
+
+
+def domain_of(problem: Problem) -> People | None:
+    """All of the domain, each unit counted alike; None where nobody is as frequent as all others."""
+    attributes = problem.domain.attributes
+    if any(each.present is not None for each in attributes):
+        return None
+    try:
+        return people_of(problem, uniform_over(attributes))
+    except ValueError:  # there is no end to the values
+        return None
 
 
 def case_of(subject: Subject, groups: tuple[tuple[Assignment, ...], ...], differ: tuple[int, ...]) -> Case:

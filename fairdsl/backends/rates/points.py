@@ -106,15 +106,11 @@ class Individuals:
         starts = [np.cumsum([0, *(len(atom.values or ()) for atom in each)])[:-1] for each in atoms]
         shape = tuple(len(each) for each in values)
         given, sure, maybe = (array.reshape(shape) for array in self._judged(values))
+        first, last = self.atoms(start, stop)
 
         def by_atom(table: BoolArray, by: np.ufunc) -> BoolArray:
             return _reduced(table, starts, by).reshape(-1)
 
-        places = np.indices([len(each) for each in atoms]).reshape(len(atoms), -1).T
-        first = np.repeat(start[None], len(places), axis=0)
-        first[:, self._columns] += places
-        last = np.repeat(stop[None], len(places), axis=0)
-        last[:, self._columns] = first[:, self._columns] + 1
         return Decided(
             first,
             last,
@@ -123,6 +119,15 @@ class Individuals:
             certain=by_atom(given & sure, np.logical_and),
             impossible=~by_atom(given & maybe, np.logical_or),
         )
+
+    def atoms(self, start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
+        """The atoms of a box as boxes, in the order in which they are decided, [combinations, columns]."""
+        columns = list(self._columns)
+        places = np.indices((stop - start)[columns].tolist()).reshape(len(columns), -1).T
+        first, last = np.repeat(start[None], len(places), axis=0), np.repeat(stop[None], len(places), axis=0)
+        first[:, columns] += places
+        last[:, columns] = first[:, columns] + 1
+        return first, last
 
     def _judged(self, values: Sequence[Sequence[Fraction]]) -> tuple[BoolArray, BoolArray, BoolArray]:
         """Of all combinations: whether they are admitted, surely favourable, perhaps favourable."""

@@ -9,33 +9,28 @@ of networks those whom all copies grant and those whom none does are two events,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer, Refusal
-from fairdsl.backends.rates.anytime import WEIGHED, Narrowing
 from fairdsl.backends.rates.gate import only_decides, refusal_of_people, unweighed
 from fairdsl.backends.rates.options import RatesOptions
-from fairdsl.backends.rates.people import ASSIGNMENTS, Case, is_bounded, shares_of
+from fairdsl.backends.rates.people import ASSIGNMENTS, Case, domain_of, is_bounded, people_of
 from fairdsl.backends.rates.redrawn import redrawn_of
-from fairdsl.backends.refining.refinement import State, Stepwise
+from fairdsl.backends.rates.weighing import Weighed, Weighing, shares_in, summed
+from fairdsl.backends.refining.refinement import State
 from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import UNITS, Deadline, now
+from fairdsl.clock import Deadline, now
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Individually, PairUnder, Quantity, SameDecision
 from fairdsl.metrics.alike import Together, together
-from fairdsl.metrics.estimated import sampled_share
-from fairdsl.metrics.joint import Bounds, Key
-from fairdsl.metrics.sampling import USUAL
-from fairdsl.metrics.subject import Subject, uniform_over, without_idle
-from fairdsl.verdict import Evidence, Known, Reason, Shares, Unknown, Vacuous, Value
+from fairdsl.metrics.estimated import sampling_bound
+from fairdsl.metrics.subject import Subject, without_idle
+from fairdsl.verdict import Evidence, Reason, Shares, Unknown, Vacuous, Value
 
 __all__ = ["Share", "answering_share", "refusal_of_share"]
 
@@ -71,10 +66,10 @@ def refusal_of_share(problem: Problem) -> Refusal | None:
         return Refusal(why=found, span=pair.span)
     everybody = Subject(network=network, model=without_idle(model), condition=problem.domain.where, keys=())
     if is_bounded(everybody):
-        return _of_network(shares_of(problem))
+        return _of_network(people_of(problem).cases)
     if only_decides(model):
-        return refusal_of_people(problem, [everybody]) or _of_network(shares_of(problem))
-    return _of_copies(problem, found) or _of_network(shares_of(problem))
+        return refusal_of_people(problem, [everybody]) or _of_network(people_of(problem).cases)
+    return _of_copies(problem, found) or _of_network(people_of(problem).cases)
 
 
 def _of_redrawn(problem: Problem) -> Refusal | None:
@@ -112,104 +107,26 @@ def _of_network(cases: list[Case]) -> Refusal | None:
     return next((refusal for refusal in refusals if refusal is not None), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    """A case with the boxes of its events."""
-
-    case: Case
-    covers: tuple[Narrowing, ...]
-
-
-class Share(Stepwise):
-    """The share so far; under ``alike`` as :func:`shares_of` says."""
-
-    work = WEIGHED
+class Share(Weighing):
+    """The share so far; under ``alike`` as :func:`people_of` says."""
 
     def __init__(self, problem: Problem, alike: Network | None = None) -> None:
-        super().__init__()
         self.task, self._problem = (problem, alike), problem
-        #: What there was when boxes were lent out.
-        self._lent: State = {}
         self._again = problem.quantity is Quantity.REDRAW_DISAGREEMENT and alike is None
-        cases = redrawn_of(problem) if self._again else shares_of(problem, alike)
+        cases = redrawn_of(problem) if self._again else people_of(problem, alike).cases
         assert not isinstance(cases, Refusal), "checked by the offer"
-        self._cases = [_Weighed(case, tuple(Narrowing(each, case.groups) for each in case.subjects)) for case in cases]
+        super().__init__(Weighed.of(cases))
+        assert isinstance(problem.population, Network), "checked by the offer"
+        self._bound = None if self._again else sampling_bound(problem.population)
         #: Seconds of cutting so far.
         self.spent = 0.0
-
-    @property
-    def covers(self) -> Iterator[Narrowing]:
-        """All that may narrow."""
-        return (cover for case in self._cases for cover in case.covers)
-
-    @property
-    def finished(self) -> bool:
-        """Whether nothing is left to be cut."""
-        return all(cover.finished for cover in self.covers)
 
     @classmethod
     def resume(cls, task: tuple[Problem, Network | None], state: State, *, memory: int = 0) -> Share:
         """Go on from what :meth:`state`, or :meth:`fork`, returned; boxes have the room that they have."""
         found = cls(*task)
-        for cover, known in zip(found.covers, state["known"], strict=True):
-            cover.cover.take(known)
+        found.take(state)
         return found
-
-    def state(self) -> State:
-        """Everything needed to go on."""
-        return {"known": [each.cover.state() for each in self.covers]}
-
-    def fork(self, parts: int) -> Sequence[State]:
-        """States of so many that share out the open boxes."""
-        self._lent = self.state()
-        every = [each.cover.lent_out(parts) for each in self.covers]
-        return [{"known": list(each)} for each in zip(*every, strict=True)]
-
-    def join(self, states: Sequence[State]) -> None:
-        """Take over what others found; may be called again with later states of the same parts."""
-        for place, cover in enumerate(self.covers):
-            cover.cover.take_back(self._lent["known"][place], [each["known"][place] for each in states])
-
-    @property
-    def nodes(self) -> int:
-        """Boxes weighed so far."""
-        return sum(cover.boxes for cover in self.covers)
-
-    @property
-    def units_a_node(self) -> float:
-        """Times the effort of a box that is weighed, of those that take most."""
-        return max(cover.cover.of_a_box for cover in self.covers)
-
-    @property
-    def seconds_a_node(self) -> float:
-        """What a box may take."""
-        return WEIGHED.units * self.units_a_node / UNITS
-
-    @property
-    def undecided(self) -> float:
-        """The mass of those of whom nothing is known."""
-        return float(self.known().undecided)
-
-    def heaviest(self, limit: int) -> Sequence[float]:
-        """What the boxes leave open of which most is open."""
-        found: list[float] = np.concatenate([each.cover.heaviest(limit) for each in self.covers]).tolist()
-        return sorted(found, reverse=True)[:limit]
-
-    def step(self, most: int | None = None) -> int:
-        """Cut boxes of each event once; how many were weighed."""
-        before = self.nodes
-        for each in self._waiting:
-            each.cover.improve()
-        return self.nodes - before
-
-    @property
-    def full(self) -> bool:
-        """Whether there is no room for more boxes."""
-        return not self.finished and not self._waiting
-
-    @property
-    def _waiting(self) -> list[Narrowing]:
-        return [cover for cover in self.covers if not (cover.finished or cover.full)]
 
     def together(self, budget: Budget, seconds: float, observer: Observer) -> bool:
         """The same by several processes; whether there is anything to be cut, and room for it."""
@@ -222,40 +139,22 @@ class Share(Stepwise):
         """A while of cutting, by turns; whether there is anything to be cut, and room for it."""
         began = now()
         while now() < began + _PAUSE and not budget.exhausted:
-            if not self._waiting:
+            if not self.waiting:
                 return False
-            for cover in self._waiting:
-                cover.improve()
+            self.step()
         self.spent += now() - began
         return True
 
-    def known(self) -> Known:
-        """Masses of people: at least so many are treated fairly, and unfairly."""
-        fair = unfair = undecided = vacuous = Fraction(0)
-        for case in self._cases:
-            joints = [cover.joint() for cover in case.covers]
-            totals = [_summed(joint.total) for joint in joints]
-            whole = Bounds(low=max(each.low for each in totals), high=min(each.high for each in totals))
-            if not case.case.compared:
-                vacuous += whole.low
-                continue
-            events = [_summed(joint.favourable) for joint in joints]
-            least, most = sum(each.low for each in events), sum(each.high for each in events)
-            surely = max(Fraction(0), whole.low - most)
-            fair, unfair = fair + least, unfair + surely
-            undecided += max(Fraction(0), whole.high - least - surely)
-        return Known(fair=fair, unfair=unfair, undecided=undecided, vacuous=vacuous)
-
     def _apart(self) -> Value | Vacuous:
         """How probable it is that whoever is drawn and whoever is drawn again are decided apart."""
-        evidence, (drawn, *cases) = self._evidence, self._cases
-        ((whole),) = (_summed(each.joint().total) for each in drawn.covers)
+        evidence, (drawn, *cases) = self._evidence, self.cases
+        ((whole),) = (summed(each.joint().total) for each in drawn.covers)
         if not whole.high:
             return Vacuous(evidence=evidence)
         least = most = Fraction(0)
         for case in cases:
             joints = [cover.joint() for cover in case.covers]
-            totals, alike = ([_summed(getattr(each, of)) for each in joints] for of in ("total", "favourable"))
+            totals, alike = ([summed(getattr(each, of)) for each in joints] for of in ("total", "favourable"))
             least += max(Fraction(0), max(each.low for each in totals) - sum(each.high for each in alike))
             most += max(Fraction(0), min(each.high for each in totals) - sum(each.low for each in alike))
         high = min(Fraction(1), most / whole.low) if whole.low else Fraction(1)
@@ -273,41 +172,20 @@ class Share(Stepwise):
             apart = self._apart()
             open_ = isinstance(apart, Value) and apart.low < apart.high
             return replace(apart, reason=reason) if isinstance(apart, Value) and open_ else apart
-        evidence, known = self._evidence, self.known()
-        if not known.possible:
-            return Vacuous(evidence=evidence)
-        assert isinstance(self._problem.population, Network), "checked by the offer"
-        sampling = sampled_share(self._problem.population, known)
-        parts = known.parts()
-        return Shares(
-            certified=parts.certified,
-            falsified=parts.falsified,
-            undecided=parts.undecided,
-            vacuous=parts.vacuous,
-            measure="probability",
+        return shares_in(
+            self.known(),
             unit=self._problem.unit_in_words,
-            evidence=evidence,
-            reason=reason if parts.undecided else None,
-            sampling=sampling,
-            confidence=None if sampling is None else USUAL,
+            evidence=self._evidence,
+            reason=reason,
+            bound=self._bound,
             of_domain=None if domain is None else domain.known().ends,
         )
 
 
 def _of_domain(problem: Problem) -> Share | None:
     """The share of the whole domain, each unit counted alike; None where nobody is as frequent as all others."""
-    attributes = problem.domain.attributes
-    if any(each.present is not None for each in attributes):
-        return None
-    try:
-        return Share(problem, uniform_over(attributes))
-    except ValueError:  # there is no end to the values
-        return None
-
-
-def _summed(by_key: Mapping[Key, Bounds]) -> Bounds:
-    low, high = (sum((getattr(each, end) for each in by_key.values()), Fraction(0)) for end in ("low", "high"))
-    return Bounds(low=low, high=min(Fraction(1), high))
+    people = domain_of(problem)
+    return None if people is None else Share(problem, people.network)
 
 
 def answering_share(problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:

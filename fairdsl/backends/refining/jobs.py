@@ -46,7 +46,8 @@ class Jobs(ABC):
     backend: ClassVar[str]
     solver: ClassVar[str]
     kind: ClassVar[Kind]
-    kernels: ClassVar[Kernels]
+    #: What is compiled before; None where it is compiled when it is used.
+    kernels: ClassVar[Kernels | None]
 
     @abstractmethod
     def read(self, path: Path) -> Job:

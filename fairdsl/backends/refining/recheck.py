@@ -65,6 +65,8 @@ class Checked:
     violating32: Fraction = Fraction(0)
     vacuous: Fraction = Fraction(0)
     absent: Fraction = Fraction(0)
+    #: By which share what is said of another measure beside may be wrong.
+    beside: Fraction = Fraction(0)
     sampled: Sampled
 
 

@@ -46,9 +46,10 @@ def solve_job(kind: Jobs, path: Path, form: str, how: Solving, observer: Observe
     scheduler = kind.scheduler(budget.options)
     if scheduler is not None:
         check_cluster(scheduler)
-    with phase("compiling the kernels", budget.deadline):
-        kind.kernels.ready(observer, budget.deadline)
-        look()
+    if kind.kernels is not None:
+        with phase("compiling the kernels", budget.deadline):
+            kind.kernels.ready(observer, budget.deadline)
+            look()
     observer.progress(job.head.asked.property, None, job.head.asked.demand)
     shards = Shards(kind, job, how.shards, budget.memory)
     if how.resume:
