@@ -1,7 +1,7 @@
 """Kill commands at random moments with SIGKILL, go on from what they left, and hold the end against an unbroken run.
 
-``python benchmarks/killed.py [--moments N] [--seed N] [--verbose] [KIND ...]``; the kinds are partitions, jobs, search
-and repair.
+``python benchmarks/killed.py [--moments N] [--seed N] [--verbose] [KIND ...]``; the kinds are partitions, jobs,
+forests, pairs, search and repair.
 
 Every other moment is drawn over the length of the whole run; the others come right after a change in the folder, which
 is when files are written. Each run is killed, and what goes on from it perhaps once more. Then a file is as it was
@@ -45,6 +45,13 @@ property fair {
   require REQUIRED
 }
 """
+#: A sum of so many tests of two attributes each that it is bounded, not counted leaf by leaf.
+_TESTS = "\n".join(
+    f"    + {1 + at % 5} * (age >= {18 + 7 * at % 72} and income < {37 * at % 999})"
+    f" - {1 + at % 3} * (years < {at % 40} and income >= {53 * at % 999})"
+    for at in range(1, 60)
+)
+_TREES = _SPEC.replace("3 * age - 80 + income - 5 * years + 7 * (sex = male)", f"7 * (sex = male)\n{_TESTS}")
 #: What is trained: least squares, to a linear document.
 _ESTIMATOR = """\
 import json
@@ -163,9 +170,11 @@ class Partitions(Kind):
 
 
 class Jobs(Kind):
-    """The share of an interval job, in a result that every checkpoint replaces."""
+    """The share of a job, in a result to which every checkpoint adds."""
 
     words = ("solve", "fair.job", "-o", "fair.result", "--json", "--timeout", "300", "--checkpoint", "0.05")
+    #: The format of the job, and its spec.
+    form, spec = "interval-job", _SPEC
 
     def __init__(self) -> None:
         self._job = b""
@@ -173,8 +182,8 @@ class Jobs(Kind):
     def prepare(self, folder: Path) -> None:
         if not self._job:
             with tempfile.TemporaryDirectory() as name:
-                (Path(name) / "spec.fair").write_text(_SPEC.replace("REQUIRED", "fair_share >= 1%"))
-                finished(Path(name), ("compile", "spec.fair", "--to", "interval-job", "-o", "jobs"))
+                (Path(name) / "spec.fair").write_text(self.spec.replace("REQUIRED", "fair_share >= 1%"))
+                finished(Path(name), ("compile", "spec.fair", "--to", self.form, "-o", "jobs"))
                 self._job = (Path(name) / "jobs" / "fair.job").read_bytes()
         (folder / "fair.job").write_bytes(self._job)
 
@@ -198,6 +207,18 @@ class Jobs(Kind):
         (found,) = json.loads(finished(folder, ("recover", ".", "--recheck", "--json")))["properties"]
         shares = found["demands"][0]["verdict"]
         return found["judgement"], [shares[name] for name in ("certified_exact", "falsified_exact")]
+
+
+class Forests(Jobs):
+    """The same of many trees, in a result that every checkpoint replaces."""
+
+    form, spec = "forest-job", _TREES
+
+
+class Pairs(Forests):
+    """The same of people who may differ in one more attribute by so much."""
+
+    spec = _TREES.replace("  require", "  within 2 in years\n  require")
 
 
 class Search(Kind):
@@ -259,7 +280,14 @@ class Repair(Kind):
         return (folder / "better" / "approve.json").read_bytes(), json.loads(output)["improved"]
 
 
-KINDS: dict[str, type[Kind]] = {"partitions": Partitions, "jobs": Jobs, "search": Search, "repair": Repair}
+KINDS: dict[str, type[Kind]] = {
+    "partitions": Partitions,
+    "jobs": Jobs,
+    "forests": Forests,
+    "pairs": Pairs,
+    "search": Search,
+    "repair": Repair,
+}
 
 
 @dataclass(frozen=True)
