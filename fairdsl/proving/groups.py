@@ -45,13 +45,13 @@ def file_of(problem: Problem) -> str | None:
 
 
 def rates_question_of(problem: Problem) -> dict[str, Any]:
-    """The question, without claims. Raises Unproved."""
+    """The question in real arithmetic, without claims. Raises Unproved."""
     question, population = problem.question, problem.population
     if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC or population is None:
         raise Unproved("only metrics of groups under a distribution, or over rows, are asked about rates")
     metric = question.metric
-    if question.influence or metric.rate.along_paths or metric.rate.is_mean:
-        raise Unproved("influences, paths and means of scores have no proofs so far")
+    if metric.rate.along_paths or metric.rate.is_mean:
+        raise Unproved("paths and means of scores have no proofs so far")
     if question.confidence is not None:
         raise Unproved("intervals for the sampling error of rows have no proofs so far")
     read = {*_read(problem), *(variable.attribute for variable in variables(question.given))}
@@ -74,7 +74,9 @@ def rates_question_of(problem: Problem) -> dict[str, Any]:
         "folds": metric.folded.value if len(reads) > 1 else Fold.SINGLE.value,
         "privileged": law.privileged(),
         "excluding": law.left_out(),
+        "influence": law.drawn(),
         "requires": _required(problem),
+        "arithmetic": "real",
         "rests": [*law.rests(), *_rests(problem.model)],
     }
 

@@ -41,16 +41,16 @@ from tests.strategies import models
 ROOT = Path(__file__).parents[2]
 
 
-def rates_of(problem: Problem) -> tuple[Rates, RatesQuestion]:
-    """What the checker makes of a problem whose model stands in the question."""
-    question = RatesQuestion({**rates_question_of(problem), "claims": {"low": 0, "high": 0}})
+def rates_of(problem: Problem, margin: Fraction | int = 0) -> tuple[Rates, RatesQuestion]:
+    """What the checker makes of a problem whose model stands in the question, where scores are off by a margin."""
+    question = RatesQuestion({**rates_question_of(problem), "claims": {"low": 0, "high": 0, "margin": str(margin)}})
     assert all(question.words())
     return Rates(question, b""), question
 
 
 @st.composite
 def questions(draw: st.DrawFn) -> Problem:
-    """About groups, without influences, of models that have proofs."""
+    """About groups, of models that have proofs."""
     problem = draw(st.one_of(groups_of_laws(), groups_of_rows()))
     model = draw(st.one_of(models(problem.domain, True, widths=(0,)), rule_models(problem.domain)))
     asked = problem.question
