@@ -69,7 +69,8 @@ def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> Even
             tables[place] = [net.adds([0], [(place, at)])[0] for at in range(attribute.size)]
         constant = net.adds(net.origin, [(place, 0) for place in range(len(net.idle)) if net.idle[place]])[0]
     off = margin_of(question, net.rounding, net.scale)
-    event = Event(*(formulas.sum(tables, constant + by, trees, zero=not net.zero_is_low) for by in (-off, off)))
+    above = {by: formulas.sum(tables, constant + by, trees, zero=not net.zero_is_low) for by in (-off, off)}
+    event = Event(above[-off], above[off])
     return event if net.upward else _denied(event, formulas)
 
 
@@ -278,6 +279,11 @@ class Rates:
         ends = [end > limit if relation[0] == ">" else end < limit for end in number]
         return all(strict or (len(relation) == 2 and end == limit) for strict, end in zip(ends, number, strict=True))
 
+    def misses(self, number: Number) -> bool:
+        """Whether it is not as required, wherever it lies; of several numbers that is one of them."""
+        ends = [not self.meets((end, end)) for end in number]
+        return all(ends) if self.question.deployed else any(ends)
+
     def verdict(self, number: Number | None) -> str:
         """In words."""
         if number is None:
@@ -287,9 +293,7 @@ class Rates:
         said = f"{self.question.compares} of rates = {text}"
         if not self.question.required:
             return f"MEASURED: {said}"
-        verdict = "HOLDS" if self.meets(number) else "VIOLATED"
-        if self.question.deployed and verdict == "VIOLATED" and any(self.meets((end, end)) for end in number):
-            verdict = "OPEN"
+        verdict = "HOLDS" if self.meets(number) else "VIOLATED" if self.misses(number) else "OPEN"
         return f"{verdict}: {said}, required {self.question.required} {self.question.limit}"
 
 
@@ -309,11 +313,12 @@ def _compared(how: str, rates: list[Number]) -> Number | None:
     if how == "ratio":
         if not max(lows):
             return None
-        return min(low / high for high, low in _opposite(rates) if high), min(Fraction(1), min(highs) / max(lows))
+        least = min(Fraction(low, high) for high, low in _opposite(rates) if high)
+        return least, min(Fraction(1), Fraction(min(highs), max(lows)))
     if how == "difference":
         return _less(*rates)
     if how == "quotient":
-        return (lows[0] / highs[1], highs[0] / lows[1]) if lows[1] else None
+        return (Fraction(lows[0], highs[1]), Fraction(highs[0], lows[1])) if lows[1] else None
     return {"every": (min(lows), max(highs)), "most": (max(lows), max(highs)), "least": (min(lows), min(highs))}[how]
 
 

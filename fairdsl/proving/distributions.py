@@ -18,6 +18,7 @@ from fairdsl.metrics.joint import cells_of, columns_of, key_of
 from fairdsl.metrics.rate_cells import Cells
 from fairdsl.metrics.subject import uniform_on
 from fairdsl.numerics.cells import place_of
+from fairdsl.proving.paths import free_name
 from fairdsl.proving.question import Unproved, attribute_of, number_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.masses import Law, Step
@@ -38,9 +39,13 @@ _Table = tuple[list[int], list[tuple[tuple[int, ...], Any]]]
 class DistributionOf:
     """A population as columns of cells, with a distribution each; rows of a table are one more column."""
 
-    def __init__(self, question: GroupMetric, population: Population, read: Set[int]) -> None:
-        """``read`` are the columns that the model or a condition looks into."""
+    def __init__(self, question: GroupMetric, population: Population, counted: Population, read: Set[int]) -> None:
+        """``counted``: the population, or what rates are counted under, which may have more columns behind those.
+
+        ``read`` are the columns that the model or a condition looks into.
+        """
         self._question, self._population = question, population
+        population = counted
         if isinstance(population, Network):
             cells = population.cells
             factors = [population.factor_of(column) for column in range(len(population.columns))]
@@ -68,9 +73,7 @@ class DistributionOf:
         """One more column, which is uniform over the values of an attribute and hangs on nothing; its name."""
         cells, row = uniform_on(attribute)
         described, places = _column(attribute, cells, is_read=True)
-        taken, name = {each["name"] for each in self.attributes}, f"{attribute.name}_drawn"
-        while name in taken:
-            name += "_"
+        name = free_name(f"{attribute.name}_drawn", [each["name"] for each in self.attributes])
         self.attributes.append({**described, "name": name})
         self._add(places, [], [((), row)])
         return name

@@ -209,8 +209,8 @@ def _of_rates(problem: Problem, deadline: Deadline, *, deployed: bool) -> _Made:
         content, real = content_of(path), RatesQuestion({**asked, "claims": _of_number()})
         with suppress(RejectedError, Unproved):
             margin = max(net_of(each, content).rounding() for each in real.models())
-            made, meets = _rated({**asked, "arithmetic": "float32"}, margin, path, deadline)
-            if meets:
+            made, settled = _rated({**asked, "arithmetic": "float32"}, margin, path, deadline)
+            if settled:
                 return made
     return _rated(asked, 0, path, deadline)[0]
 
@@ -221,7 +221,7 @@ def _of_number(low: Fraction | int = 0, high: Fraction | int = 0, margin: Fracti
 
 
 def _rated(asked: dict[str, Any], margin: Fraction | int, path: str | None, deadline: Deadline) -> tuple[_Made, bool]:
-    """A metric of groups, and whether it meets what is required of it."""
+    """A metric of groups, and whether that settles what is required of it."""
     question = RatesQuestion({**asked, "claims": _of_number(margin=margin)})
     model = None if question.kind == "written" else path
     rates = Rates(question, b"" if model is None else content_of(model))
@@ -233,7 +233,7 @@ def _rated(asked: dict[str, Any], margin: Fraction | int, path: str | None, dead
     lines = tuple(f"C {column} {states}" for column, states in order)
     claiming = {**asked, "claims": _of_number(*number, margin)}
     made = _Made(claiming, question.digest, lines, () if model is None else (Path(model),))
-    return made, not question.required or rates.meets(number)
+    return made, not question.required or rates.meets(number) or rates.misses(number)
 
 
 def _of_file(path: Path, question: str, checked: Checked | None, said: str) -> ProofFile:
