@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.masses import Law
-from fairdsl_verify.question import Condition, Model, exact, items, keys, places_of, whole
+from fairdsl_verify.question import Attribute, Column, Condition, Model, exact, items, keys, places_of, whole
 
-FORMAT = "fairdsl.rates/2"
+FORMAT = "fairdsl.rates/3"
 #: What is made of the rates of groups, and what several strata come to, of which the worst decides.
 COMPARES = {
     "gap": "greatest",
@@ -41,20 +43,17 @@ class RatesQuestion(Model):
     def __init__(self, data: Any) -> None:
         model = ("format", "property", "kind", "model", "attributes", "reads", "decides", "rules", "favourable")
         asked = ("where", "given", "law", "across", "each", "label", "rates", "compares", "folds", "privileged")
-        found = keys(data, (*model, *asked, "excluding", "requires", "rests", "claims"), "the question")
+        others = ("excluding", "influence", "requires", "arithmetic", "rests", "claims")
+        found = keys(data, (*model, *asked, *others), "the question")
         if found["format"] != FORMAT:
             reject(f"it is of the format {found['format']!r}; this program reads {FORMAT}")
         super().__init__(found)
         self.kind = found["kind"]
         if self.kind not in ("onnx", "linear", "written") or (self.kind == "written") is not (self.sha256 == ""):
             reject("the model is neither that of a file nor written in the question")
-        #: Rules in order, each a condition and whether it decides so; None where there is a score.
-        self.rules: list[tuple[Condition, bool]] | None = None
-        if found["rules"] is not None:
-            rules = [items(rule, "a rule") for rule in items(found["rules"], "the rules")]
-            if self.kind != "written" or any(len(rule) != 2 or type(rule[1]) is not bool for rule in rules):
-                reject("a rule is not a condition and a decision, or stands beside a file")
-            self.rules = [(Condition(rule[0], self.attributes), rule[1]) for rule in rules]
+        self.rules = self._decided_by(self.attributes)
+        if self.rules is not None and self.kind != "written":
+            reject("a rule stands beside a file")
         if type(found["favourable"]) is not bool:
             reject("`favourable` is not a truth value")
         #: Whether what the model decides by `decides` is favourable; else everything else is.
@@ -63,8 +62,42 @@ class RatesQuestion(Model):
         self._metric(found)
         #: What nobody can read off the question: the digests of rows and rules that it was made of.
         self.rests = [str(each) for each in items(found["rests"], "`rests`")]
-        claims = keys(found["claims"], ("low", "high"), "`claims`")
+        if found["arithmetic"] not in ("real", "float32"):
+            reject(f"`arithmetic` is {found['arithmetic']!r}, and not real or float32")
+        self.deployed = found["arithmetic"] == "float32"
+        if self.deployed and self.kind != "onnx":
+            reject("nothing is deployed where there is no file that runs")
+        claims = keys(found["claims"], ("low", "high", "margin"), "`claims`")
         self.claimed = exact(claims["low"], "`low`"), exact(claims["high"], "`high`")
+        self.margin = exact(claims["margin"], "the margin")
+
+    def _decided_by(self, attributes: Sequence[Attribute]) -> list[tuple[Condition, bool]] | None:
+        """Rules in order, each a condition and whether it decides so; None where there is a score."""
+        if self.said["rules"] is None:
+            return None
+        rules = [items(rule, "a rule") for rule in items(self.said["rules"], "the rules")]
+        if any(len(rule) != 2 or type(rule[1]) is not bool for rule in rules):
+            reject("a rule is not a condition and a decision")
+        return [(Condition(rule[0], attributes), rule[1]) for rule in rules]
+
+    def models(self) -> list[RatesQuestion]:
+        """The question; of an influence also that of the model that reads what is drawn of each attribute instead."""
+        pairs = [places_of(pair, self.attributes) for pair in items(self.said["influence"], "`influence`")]
+        if any(len(pair) != 2 for pair in pairs) or len({*chain(*pairs)}) != 2 * len(pairs):
+            reject("an influence is not an attribute and what is drawn of it")
+        other, names = copy(self), {one: self.attributes[two].name for pair in pairs for one, two in (pair, pair[::-1])}
+        other.attributes = [each.named(names.get(place, each.name)) for place, each in enumerate(self.attributes)]
+        other.reads = [Column(item, other.attributes) for item in self.said["reads"]]
+        other.rules = self._decided_by(other.attributes)
+        return [self, other] if pairs else [self]
+
+    def words(self) -> Iterator[str]:
+        """The question as it is printed, and what it means."""
+        yield from super().words()
+        if self.said["influence"]:
+            yield "meaning that metric, less the one where the model reads, for the first of an `influence`, the second"
+        if self.deployed:
+            yield f"meaning also in float32, where a score may be off by {self.margin}, and be decided either way"
 
     def _groups(self, found: dict[str, Any]) -> None:
         self.where, self.given = (Condition(found[key], self.attributes) for key in ("where", "given"))

@@ -8,7 +8,7 @@ instead of numbers. What is flushed to zero is less than that, since 2^-64 is ad
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
 from math import ceil, lcm
@@ -48,6 +48,13 @@ def added_to(column: Column, box: Sequence[tuple[int, int]]) -> list[list[Fracti
     """What each attribute that a column reads adds to it on a box: all of a table, else at the ends."""
     found = [[column.adds(place, at) for at in box[place]] for place in column.factors]
     return found + [table[box[place][0] : box[place][1] + 1] for place, table in column.tables.items()]
+
+
+def margin_of(question: Model, rounding: Callable[[], Fraction], scale: int) -> int:
+    """How far from the threshold scores have to be to count, ``scale`` for 1; rejected where float32 comes to more."""
+    if question.margin < (rounding() if question.deployed else 0):
+        reject("the margin is smaller than what float32 may come to")
+    return ceil(question.margin * scale)
 
 
 class Float32:

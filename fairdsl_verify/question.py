@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -107,6 +108,12 @@ class Attribute:
             reject("an attribute has no values, or a real one of them")
         if type(self.name) is not str or not self.name.isidentifier():
             reject("an attribute's name is not one word")
+
+    def named(self, name: str) -> Attribute:
+        """The same by another name."""
+        other = copy(self)
+        other.name = name
+        return other
 
     def measure(self, ends: tuple[int, int]) -> int:
         """How many values lie there; of reals, how many cells."""
@@ -232,8 +239,8 @@ class Column:
 class Model:
     """Who there is, what the model reads of them, and when it decides how: what all questions say."""
 
-    #: Whether it is about float32 as well.
-    deployed = False
+    #: Whether it is about float32 as well, and how far off a score may be.
+    deployed, margin = False, Fraction(0)
 
     def __init__(self, found: dict[str, Any]) -> None:
         self.attributes = [Attribute(item) for item in items(found["attributes"], "`attributes`")]

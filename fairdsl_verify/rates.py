@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from typing import Any
+from functools import partial
+from heapq import nlargest, nsmallest
+from itertools import chain, product
+from typing import Any, NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.bounds import Integers
 from fairdsl_verify.chain import Affine, Network, network_of
-from fairdsl_verify.forest import Forest
+from fairdsl_verify.forest import Forest, Tree
 from fairdsl_verify.groups import COMPARES, Rate, RatesQuestion
+from fairdsl_verify.margin import margin_of
 from fairdsl_verify.masses import MOST_POSITIONS, MOST_STATES, Elimination, Formulas, Step
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import digits, exact, items, no_float, once
@@ -23,44 +27,66 @@ from fairdsl_verify.tree import Checked
 Number = tuple[Fraction, Fraction]
 
 
-def event_of(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
-    """Whether the model's decision is favourable, as a formula; ``content`` is the file's, none of a written model."""
-    if question.rules is not None:
-        event = 0
+class Event(NamedTuple):
+    """That a decision is favourable, as two formulas: for certain, and as far as is known."""
+
+    certain: int
+    possible: int
+
+
+def event_of(question: RatesQuestion, formulas: Formulas, content: bytes) -> Event:
+    """When the model's decision is favourable; ``content`` is the file's, none of a written model."""
+    if question.rules is None:
+        event = _scored(question, formulas, content)
+    else:
+        found = 0
         for condition, decision in reversed(question.rules):
             holds = formulas.of(condition)
-            parts = [holds, event] if decision else [formulas.joined("not", [holds]), event]
-            event = formulas.joined("or" if decision else "and", parts)
+            parts = [holds, found] if decision else [formulas.joined("not", [holds]), found]
+            found = formulas.joined("or" if decision else "and", parts)
+        event = Event(found, found)
+    return event if question.favourable else _denied(event, formulas)
+
+
+def _denied(event: Event, formulas: Formulas) -> Event:
+    possible, certain = (formulas.joined("not", [each]) for each in event)
+    return Event(certain, possible)
+
+
+def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> Event:
+    """That the score is on the side of the threshold that is asked for, wherever within the margin it is."""
+    net = net_of(question, content)
+    tables: dict[int, Sequence[int]] = {}
+    trees: Sequence[Tree] = ()
+    if isinstance(net, Forest):
+        constant, trees = net.start
     else:
-        event = _scored(question, formulas, content)
-    return event if question.favourable else formulas.joined("not", [event])
+        for place, attribute in enumerate(question.attributes):
+            if net.idle[place]:
+                continue
+            if attribute.real or attribute.size > MOST_POSITIONS:
+                reject(f"the model weighs `{attribute.name}`, which has too many values to list")
+            tables[place] = [net.adds([0], [(place, at)])[0] for at in range(attribute.size)]
+        constant = net.adds(net.origin, [(place, 0) for place in range(len(net.idle)) if net.idle[place]])[0]
+    off = margin_of(question, net.rounding, net.scale)
+    above = {by: formulas.sum(tables, constant + by, trees, zero=not net.zero_is_low) for by in (-off, off)}
+    event = Event(above[-off], above[off])
+    return event if net.upward else _denied(event, formulas)
 
 
-def _scored(question: RatesQuestion, formulas: Formulas, content: bytes) -> int:
+def net_of(question: RatesQuestion, content: bytes) -> Integers | Forest:
+    """The model's score less its threshold, of one that has one."""
     if question.kind == "onnx":
         graph = Graph(content)
         if any(node.domain == "ai.onnx.ml" for node in graph.nodes):
-            forest = Forest(question, graph)
-            constant, trees = forest.start
-            above = formulas.sum({}, constant, trees, zero=not forest.zero_is_low)
-            return above if forest.upward else formulas.joined("not", [above])
+            return Forest(question, graph)
         network = network_of(graph, len(question.reads))
         if len(network.nodes) > 1:
             reject("the model has hidden units: this format has no proofs of their rates")
     else:
         width = len(question.reads)
         network = linear_of(content) if question.kind == "linear" else _affine([Fraction(1)] * width, Fraction(0))
-    net = Integers(question, network)
-    tables = {}
-    for place, attribute in enumerate(question.attributes):
-        if net.idle[place]:
-            continue
-        if attribute.real or attribute.size > MOST_POSITIONS:
-            reject(f"the model weighs `{attribute.name}`, which has too many values to list")
-        tables[place] = [net.adds([0], [(place, at)])[0] for at in range(attribute.size)]
-    constant = net.adds(net.origin, [(place, 0) for place in range(len(net.idle)) if net.idle[place]])[0]
-    above = formulas.sum(tables, constant, (), zero=not net.zero_is_low)
-    return above if net.upward else formulas.joined("not", [above])
+    return Integers(question, network)
 
 
 def _affine(weights: list[Fraction], bias: Fraction) -> Network:
@@ -99,21 +125,61 @@ def linear_of(content: bytes) -> Network:
 
 @dataclass
 class Cohort:
-    """A group under a condition: its hits and misses, as whole numbers of one scale."""
+    """A group under a condition, as whole numbers of one scale; somebody may be decided either way.
 
-    group: tuple[int, ...]
-    hits: int
-    misses: int
+    ``least`` and ``most`` are hits and misses where the part of hits is the least and the greatest; ``fewest`` and
+    ``people`` how many are in it at least and at most.
+    """
+
+    least: tuple[int, int]
+    most: tuple[int, int]
+    fewest: int
+    people: int
+    group: tuple[int, ...] = ()
 
     @property
-    def mass(self) -> int:
-        """How many are in it."""
-        return self.hits + self.misses
+    def rate(self) -> Number:
+        """The part of hits, where somebody is in it."""
+        low, high = (Fraction(hits, hits + misses) for hits, misses in (self.least, self.most))
+        return low, high
 
-    @property
-    def rate(self) -> Fraction:
-        """The part of hits."""
-        return Fraction(self.hits, self.mass)
+
+#: Masses of a key: of those who are decided unfavourably, either way, and favourably.
+Mass = tuple[int, int, int]
+#: The masses of all keys, by each event whose rates are asked for at a time.
+Reading = Sequence[Mapping[tuple[int, ...], Mass]]
+
+
+def cohort_of(group: tuple[int, ...], masses: Sequence[Mass], rate: Rate) -> Cohort:
+    """A group under a condition, by its masses label by label.
+
+    Whoever may be decided either way is counted as what is better for the rate: a hit before nobody, nobody before a
+    miss. That is the greatest rate, for it grows with hits and falls with misses; the least is the opposite.
+    """
+    worth = dict.fromkeys(rate.hits, 1) | dict.fromkeys(rate.misses, -1)
+
+    def counted(chosen: Callable[[tuple[int, int]], int]) -> tuple[int, int]:
+        found = Counter[int]()
+        for label, (denied, either, favoured) in enumerate(masses):
+            sides = worth.get((label, False), 0), worth.get((label, True), 0)
+            found.update({sides[0]: denied})
+            found.update({sides[1]: favoured})
+            found.update({chosen(sides): either})
+        return found[1], found[-1]
+
+    fewest, people = (sum(counted(partial(choose, key=abs))) for choose in (min, max))
+    return Cohort(counted(min), counted(max), fewest, people, group)
+
+
+def pooled(cohorts: Sequence[Cohort]) -> Cohort:
+    """Several groups as one."""
+
+    def added(end: str) -> tuple[int, int]:
+        hits, misses = zip(*(getattr(each, end) for each in cohorts), strict=True)
+        return sum(hits), sum(misses)
+
+    people = sum(each.people for each in cohorts)
+    return Cohort(added("least"), added("most"), sum(each.fewest for each in cohorts), people)
 
 
 class Rates:
@@ -121,55 +187,73 @@ class Rates:
 
     def __init__(self, question: RatesQuestion, content: bytes) -> None:
         self.question, self.formulas = question, Formulas(question.attributes)
-        self.event = event_of(question, self.formulas, content)
+        #: When the model's decision is favourable; then, of an influence, when that of the one without it is.
+        self.events = [event_of(each, self.formulas, content) for each in question.models()]
         self.among = self.formulas.joined("and", map(self.formulas.of, (question.where, question.given)))
         self.elimination = Elimination(question.law, self.formulas)
-        #: The masses of keys, of those who are not favoured and of those who are.
-        self.masses: dict[tuple[int, ...], list[int]] = {}
+        #: The masses of keys, of each event.
+        self.masses: list[dict[tuple[int, ...], Mass]] = []
 
     def follow(self, order: Sequence[Step]) -> None:
         """Find the masses, by this order; rejected where a distribution loses some."""
         everybody, scale = self.elimination.masses(1, 1, [], [(column, MOST_STATES) for column, _ in order])
         if everybody[()][1] != scale:
             reject("somebody comes to cells for which the distribution has no row")
-        self.masses, _ = self.elimination.masses(self.event, self.among, self.question.keys, order)
+        found = {event: self.counted(event, order) for event in dict.fromkeys(chain(*self.events))}
+        self.masses = [
+            {
+                key: (more[0], less[0] - more[0], less[1])
+                for (key, less), more in zip(found[certain].items(), found[possible].values(), strict=True)
+            }
+            for certain, possible in self.events
+        ]
+
+    def counted(
+        self, event: int, order: Sequence[Step], sizes: list[int] | None = None
+    ) -> dict[tuple[int, ...], list[int]]:
+        """The masses of keys without and with an event; ``sizes`` as in :meth:`Elimination.masses`."""
+        return self.elimination.masses(event, self.among, self.question.keys, order, sizes)[0]
 
     def number(self) -> Number | None:
         """The metric; None where it is not defined. Rejected where a group that counts has nobody."""
+        # The influence on rates is a difference of each; on what is made of them, it is one of two numbers.
+        readings = [self.masses] if self.question.compares == "every" else [[masses] for masses in self.masses]
+        numbers = [number for reading in readings if (number := self._number(reading)) is not None]
+        return _less(*numbers) if len(numbers) == len(readings) else None
+
+    def _number(self, reading: Reading) -> Number | None:
         asked = self.question
         cells = [range(len(asked.law.cells[column])) for column in asked.strata]
-        numbers = [self._of(stratum) for stratum in product(*cells)]
+        numbers = [self._of(stratum, reading) for stratum in product(*cells)]
         if any(found is not None and not found[0] for found in numbers):
             return None
         found = [number for each in numbers if each is not None for number in each[1]]
         return _folded(COMPARES[asked.compares], found) if found else None
 
-    def _of(self, stratum: tuple[int, ...]) -> tuple[bool, list[Number]] | None:
+    def _of(self, stratum: tuple[int, ...], reading: Reading) -> tuple[bool, list[Number]] | None:
         """Whether a stratum's number is defined, and the number; None where there is nothing to compare."""
         asked, undefined, parts = self.question, False, []
         least = 1 if asked.compares in ("every", "most", "least") else 2
         for rate in asked.rates:
-            cohorts = list(self._cohorts(stratum, rate))
+            cohorts = list(self._cohorts(stratum, rate, reading))
             if asked.privileged is not None:
-                sides = [[each for each in cohorts if (each.group == asked.privileged) is own] for own in (False, True)]
-                cohorts = [
-                    Cohort((), sum(each.hits for each in side), sum(each.misses for each in side))
-                    for side in sides
-                    if side
+                sides = [
+                    [each for each in cohorts if (each[0].group == asked.privileged) is own] for own in (False, True)
                 ]
-            undefined |= any(not each.mass for each in cohorts)
+                cohorts = [tuple(map(pooled, zip(*side, strict=True))) for side in sides if side]
+            undefined |= any(not each.fewest for both in cohorts for each in both)
             parts += [cohorts] if cohorts else []
         compared = [part for part in parts if len(part) >= least]
         if not compared or (asked.privileged is not None and len(compared) < len(parts)):
             return None
         if undefined:
             return False, []
-        numbers = [_compared(asked.compares, [cohort.rate for cohort in part]) for part in compared]
-        known = [number for number in numbers if number is not None]
-        return len(known) == len(numbers), [_folded(asked.folds, known)] if known else []
+        rates = [[_less(*(each.rate for each in both)) for both in part] for part in compared]
+        known = [number for part in rates if (number := _compared(asked.compares, part)) is not None]
+        return len(known) == len(rates), [_folded(asked.folds, known)] if known else []
 
-    def _cohorts(self, stratum: tuple[int, ...], rate: Rate) -> Iterator[Cohort]:
-        """The groups of a stratum under a condition, without those that are left out."""
+    def _cohorts(self, stratum: tuple[int, ...], rate: Rate, reading: Reading) -> Iterator[tuple[Cohort, ...]]:
+        """The groups of a stratum under a condition, by each of the masses, without those that are left out."""
         asked = self.question
         labels = range(1 if asked.label is None else len(asked.law.cells[asked.label]))
         counted = [label for label, _ in (*rate.hits, *rate.misses)]
@@ -179,20 +263,26 @@ class Rates:
             at = dict(zip(asked.strata, stratum, strict=True)) | dict(zip(asked.across, group, strict=True))
             if any(at[column] != cell for column, cell in zip(asked.strata, stratum, strict=True)):
                 continue  # a column may make groups and strata
-            places = (tuple(at.get(column, label) for column in asked.keys) for label in labels)
-            masses = [self.masses[place] for place in places]
-            hits, misses = (sum(masses[label][side] for label, side in part) for part in (rate.hits, rate.misses))
-            if asked.excludes and (not hits + misses or (group, stratum) in asked.listed):
+            places = [tuple(at.get(column, label) for column in asked.keys) for label in labels]
+            own, *others = (
+                cohort_of(group, [masses[at] for at in places], rate) for masses in (self.masses[0], *reading)
+            )
+            if asked.excludes and (not own.people or (group, stratum) in asked.listed):
                 continue
-            if not (sum(map(sum, masses)) if decided else hits + misses):
+            if not (sum(sum(self.masses[0][at]) for at in places) if decided else own.people):
                 reject(f"nobody is in the group of the cells {group}")
-            yield Cohort(group, hits, misses)
+            yield tuple(others)
 
     def meets(self, number: Number) -> bool:
         """Whether each part of the number is as required."""
         limit, relation = self.question.limit, self.question.required
         ends = [end > limit if relation[0] == ">" else end < limit for end in number]
         return all(strict or (len(relation) == 2 and end == limit) for strict, end in zip(ends, number, strict=True))
+
+    def misses(self, number: Number) -> bool:
+        """Whether it is not as required, wherever it lies; of several numbers that is one of them."""
+        ends = [not self.meets((end, end)) for end in number]
+        return all(ends) if self.question.deployed else any(ends)
 
     def verdict(self, number: Number | None) -> str:
         """In words."""
@@ -203,22 +293,41 @@ class Rates:
         said = f"{self.question.compares} of rates = {text}"
         if not self.question.required:
             return f"MEASURED: {said}"
-        verdict = "HOLDS" if self.meets(number) else "VIOLATED"
+        verdict = "HOLDS" if self.meets(number) else "VIOLATED" if self.misses(number) else "OPEN"
         return f"{verdict}: {said}, required {self.question.required} {self.question.limit}"
 
 
-def _compared(how: str, rates: list[Fraction]) -> Number | None:
+def _less(number: Number, *others: Number) -> Number:
+    """The number, or the difference of two."""
+    low, high = number
+    for other in others:
+        low, high = low - other[1], high - other[0]
+    return low, high
+
+
+def _compared(how: str, rates: list[Number]) -> Number | None:
     """One number of rates; of a signed one those of all others and of the privileged group. None: it is not defined."""
-    low, high = min(rates), max(rates)
+    lows, highs = zip(*rates, strict=True)
     if how == "gap":
-        return high - low, high - low
+        return max(Fraction(0), max(lows) - min(highs)), max(high - low for high, low in _opposite(rates))
     if how == "ratio":
-        return None if not high else (Fraction(low, high), Fraction(low, high))
+        if not max(lows):
+            return None
+        least = min(Fraction(low, high) for high, low in _opposite(rates) if high)
+        return least, min(Fraction(1), Fraction(min(highs), max(lows)))
     if how == "difference":
-        return rates[0] - rates[1], rates[0] - rates[1]
+        return _less(*rates)
     if how == "quotient":
-        return None if not rates[1] else (Fraction(rates[0], rates[1]), Fraction(rates[0], rates[1]))
-    return {"every": (low, high), "most": (high, high), "least": (low, low)}[how]
+        return (Fraction(lows[0], highs[1]), Fraction(highs[0], lows[1])) if lows[1] else None
+    return {"every": (min(lows), max(highs)), "most": (max(lows), max(highs)), "least": (min(lows), min(highs))}[how]
+
+
+def _opposite(rates: list[Number]) -> list[Number]:
+    """The greatest that a rate may be and the least that another one may, of all rates that may be at the ends."""
+    places = range(len(rates))
+    greatest = nlargest(2, places, key=lambda at: rates[at][1])
+    least = nsmallest(2, places, key=lambda at: rates[at][0])
+    return [(rates[one][1], rates[other][0]) for one in greatest for other in least if one != other]
 
 
 def _folded(how: str, numbers: list[Number]) -> Number:
@@ -260,5 +369,5 @@ def rates_of(data: Any, lines: Iterator[str], contents: Sequence[bytes]) -> Chec
     rates.follow(order_of(lines))
     number, (low, high) = rates.number(), question.claimed
     follows = number is not None and low <= number[0] and number[1] <= high
-    claims = f"the number lies from {low} to {high}"
-    return Checked(question, follows, claims, rates.verdict(number), number=number)
+    claims, margin = f"the number lies from {low} to {high}", question.margin if question.deployed else None
+    return Checked(question, follows, claims, rates.verdict(number), number=number, margin=margin)

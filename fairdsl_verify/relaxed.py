@@ -7,7 +7,6 @@ far out as it may differ: who is compared with somebody in the box is there. Sha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -18,7 +17,6 @@ from fairdsl_verify.question import (
     MOST_EVALUATED,
     NO,
     YES,
-    Attribute,
     Box,
     Condition,
     Question,
@@ -41,12 +39,6 @@ def checker_of(question: Question, graph: Graph) -> Checker:
     return RelaxedChecker(question, graph) if isinstance(question, RelaxedQuestion) else Checker(question, graph)
 
 
-def _named(attribute: Attribute, name: str) -> Attribute:
-    other = copy(attribute)
-    other.name = name
-    return other
-
-
 class RelaxedQuestion(Question):
     """A question about pairs who may be different in more than what differs; shares are of those with a partner."""
 
@@ -66,7 +58,7 @@ class RelaxedQuestion(Question):
             self.relax[place] = by
         if self.relax and not self.differ:
             reject("nothing differs beside what is relaxed")
-        named = [_named(attribute, f"{who}.{attribute.name}") for who in "ab" for attribute in self.attributes]
+        named = [attribute.named(f"{who}.{attribute.name}") for who in "ab" for attribute in self.attributes]
         #: What a pair of individuals, one after the other, has to meet.
         self.pair = Condition(data["pair"], named)
         if self.asks == "share" and data["pair"] != ["and"]:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from math import ceil, prod
+from math import prod
 from typing import Any
 
 from fairdsl_verify import reject
 from fairdsl_verify.bounds import BITS, Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
+from fairdsl_verify.margin import margin_of
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
 from fairdsl_verify.slab import crossed
@@ -95,9 +96,7 @@ class Checker:
         self.net: Integers | Forest
         self.net = Forest(question, graph) if trees else Integers(question, network_of(graph, len(question.reads)))
         self.rounding = self.net.rounding
-        if question.margin < (self.rounding() if question.deployed else 0):
-            reject("the margin is smaller than what float32 may come to")
-        self.net.margin = ceil(question.margin * self.net.scale)
+        self.net.margin = margin_of(question, self.rounding, self.net.scale)
 
     def root(self) -> Node:
         """The whole domain."""

@@ -33,7 +33,7 @@ from fairdsl.options import split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Arithmetic
+from fairdsl.verdict import Arithmetic, Decider
 
 if TYPE_CHECKING:
     from fairdsl.proving import Proved
@@ -254,7 +254,8 @@ def _prove(
         (item.name, demand.text)
         for item in report.properties
         for demand in item.demands
-        if demand.basis is not None and demand.basis.arithmetic is Arithmetic.DEPLOYED
+        if (demand.basis is not None and demand.basis.arithmetic is Arithmetic.DEPLOYED)
+        or Decider.DEPLOYED in demand.by_decider
     ]
     return prove_spec(
         spec,

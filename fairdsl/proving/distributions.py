@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import ceil, floor, prod
 from typing import Any
 
@@ -16,7 +16,9 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.counts import rows_of
 from fairdsl.metrics.joint import cells_of, columns_of, key_of
 from fairdsl.metrics.rate_cells import Cells
+from fairdsl.metrics.subject import uniform_on
 from fairdsl.numerics.cells import place_of
+from fairdsl.proving.paths import free_name
 from fairdsl.proving.question import Unproved, attribute_of, number_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.masses import Law, Step
@@ -37,9 +39,13 @@ _Table = tuple[list[int], list[tuple[tuple[int, ...], Any]]]
 class DistributionOf:
     """A population as columns of cells, with a distribution each; rows of a table are one more column."""
 
-    def __init__(self, question: GroupMetric, population: Population, read: Set[int]) -> None:
-        """``read`` are the columns that the model or a condition looks into."""
+    def __init__(self, question: GroupMetric, population: Population, counted: Population, read: Set[int]) -> None:
+        """``counted``: the population, or what rates are counted under, which may have more columns behind those.
+
+        ``read`` are the columns that the model or a condition looks into.
+        """
         self._question, self._population = question, population
+        population = counted
         if isinstance(population, Network):
             cells = population.cells
             factors = [population.factor_of(column) for column in range(len(population.columns))]
@@ -58,6 +64,23 @@ class DistributionOf:
             rows = {"name": "row", "type": "values", "values": list(range(count))}
             self.attributes.append({**rows, "labels": [f"row {number}" for number in range(1, count + 1)]})
             self._add([[at, at, "point"] for at in range(count)], *tables[-1])
+        self._influence = [
+            [self.attributes[column]["name"], self._drawn(attribute)]
+            for column, attribute in zip(question.influence, question.drawn(population.columns), strict=True)
+        ]
+
+    def _drawn(self, attribute: Attribute) -> str:
+        """One more column, which is uniform over the values of an attribute and hangs on nothing; its name."""
+        cells, row = uniform_on(attribute)
+        described, places = _column(attribute, cells, is_read=True)
+        name = free_name(f"{attribute.name}_drawn", [each["name"] for each in self.attributes])
+        self.attributes.append({**described, "name": name})
+        self._add(places, [], [((), row)])
+        return name
+
+    def drawn(self) -> list[list[str]]:
+        """The attributes of an influence, with what is read in place of each for the number that is subtracted."""
+        return self._influence
 
     def _add(self, cells: list[list[Any]], parents: list[int], rows: list[tuple[tuple[int, ...], Any]]) -> None:
         if any(isinstance(row, Normal) for _, row in rows):
@@ -180,20 +203,23 @@ def _ends(cell: Cell, kind: Integer) -> list[Any]:
 def order_for(rates: Rates, deadline: Deadline) -> list[Step]:
     """An order of the columns with few states, and how many there are. Raises Unproved where none is found in time."""
     law, question, limit = rates.question.law, rates.question, _FIRST
-    orders = list(dict.fromkeys(_orders(law, question.keys, rates.formulas.reads[rates.event])))
+    events = list(dict.fromkeys(chain(*rates.events)))
+    reads = rates.formulas.reads[events[0]]
+    orders = list(dict.fromkeys(_orders(law, question.keys, reads)))
     while limit <= _MOST:
         for order in orders:
             if deadline.passed:
                 raise Unproved("no order of the columns was found in time")
-            sizes: list[int] = []
+            steps, found = [(column, limit) for column in order], list[list[int]]()
             try:
-                among = rates.event, rates.among, question.keys
-                rates.elimination.masses(*among, [(column, limit) for column in order], sizes)
+                for event in events:
+                    found.append([])
+                    rates.counted(event, steps, found[-1])
             except RejectedError as error:
                 if "more than" in str(error):
                     continue
                 raise
-            return list(zip(order, sizes, strict=True))
+            return list(zip(order, map(max, *found, *found), strict=True))
         limit *= _MORE
     raise Unproved("there are too many states")
 

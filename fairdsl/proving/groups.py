@@ -19,6 +19,7 @@ from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.metrics.rate_cells import conditions_of
 from fairdsl.models.linear_json import read_linear
 from fairdsl.proving.distributions import DistributionOf
+from fairdsl.proving.paths import counted_under
 from fairdsl.proving.question import (
     Unproved,
     column_of,
@@ -45,23 +46,26 @@ def file_of(problem: Problem) -> str | None:
 
 
 def rates_question_of(problem: Problem) -> dict[str, Any]:
-    """The question, without claims. Raises Unproved."""
+    """The question in real arithmetic, without claims. Raises Unproved."""
     question, population = problem.question, problem.population
     if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC or population is None:
         raise Unproved("only metrics of groups under a distribution, or over rows, are asked about rates")
     metric = question.metric
-    if question.influence or metric.rate.along_paths or metric.rate.is_mean:
-        raise Unproved("influences, paths and means of scores have no proofs so far")
+    if metric.rate.is_mean:
+        raise Unproved("means of scores have no proofs so far")
     if question.confidence is not None:
         raise Unproved("intervals for the sampling error of rows have no proofs so far")
-    read = {*_read(problem), *(variable.attribute for variable in variables(question.given))}
-    law = DistributionOf(question, population, read)
+    counted = counted_under(problem, question, population)
+    read = {*_read(problem), *(variable.attribute for variable in variables(question.given)), *counted.copies.values()}
+    law = DistributionOf(question, population, counted.population, read)
+    # What the model reads in place of a column stands there by its name.
+    named = [counted.population.columns[counted.copies.get(at, at)] for at in range(len(population.columns))]
     label = label_column(population) if metric.rate.reads_label else None
     reads = conditions_of(question, population)
     return {
         "format": FORMAT,
         "property": problem.name,
-        **_model(problem, population.columns),
+        **_model(problem, population.columns, named),
         "attributes": law.attributes,
         "where": condition_of(problem.domain.where, population.columns),
         "given": condition_of(question.given, population.columns),
@@ -74,8 +78,10 @@ def rates_question_of(problem: Problem) -> dict[str, Any]:
         "folds": metric.folded.value if len(reads) > 1 else Fold.SINGLE.value,
         "privileged": law.privileged(),
         "excluding": law.left_out(),
+        "influence": law.drawn(),
         "requires": _required(problem),
-        "rests": [*law.rests(), *_rests(problem.model)],
+        "arithmetic": "real",
+        "rests": [*law.rests(), *_rests(problem.model), *counted.rests],
     }
 
 
@@ -112,8 +118,8 @@ def _read(problem: Problem) -> set[int]:
     return found
 
 
-def _model(problem: Problem, columns: Sequence[Attribute]) -> dict[str, Any]:
-    """The model: a file's, or written here."""
+def _model(problem: Problem, columns: Sequence[Attribute], named: Sequence[Attribute]) -> dict[str, Any]:
+    """The model: a file's, or written here; it reads columns by the names of ``named``."""
     model, path = problem.model, file_of(problem)
     if not isinstance(model.rule, ByThreshold) or model.opaque is not None or model.favourable is None:
         raise Unproved("only models with one score and a threshold, two labels or rules have proofs")
@@ -130,12 +136,12 @@ def _model(problem: Problem, columns: Sequence[Attribute]) -> dict[str, Any]:
             if declared != model.outcomes:
                 raise Unproved("a label is not the score that is asked about")
             favourable = 1 in favoured
-        reads = reads_of(model.deployed, columns)
-        named = {"kind": "onnx", "model": model.deployed.sha256, "reads": reads}
-        return {**named, "decides": decides, "rules": None, "favourable": favourable}
+        reads = reads_of(model.deployed, named)
+        file = {"kind": "onnx", "model": model.deployed.sha256, "reads": reads}
+        return {**file, "decides": decides, "rules": None, "favourable": favourable}
     if len(model.layers) != 1 or model.ensemble is not None:
         raise Unproved("models with hidden units have no proofs of their rates")
-    rules = None if path is not None else _rules(model, columns)
+    rules = None if path is not None else _rules(model, named)
     found: dict[str, Any] = {
         "kind": "written",
         "model": "",
@@ -151,12 +157,12 @@ def _model(problem: Problem, columns: Sequence[Attribute]) -> dict[str, Any]:
     decides = {"of": "score", "relation": model.rule.relation.value, "threshold": number_of(model.rule.low)}
     form = _form(model)
     if path is None:
-        return {**found, "reads": [column_of(form, columns)], "decides": decides}
+        return {**found, "reads": [column_of(form, named)], "decides": decides}
     content = content_of(path)
     forms, score = _linear(model, path, content, columns)
     if dict(score.terms) != dict(form.terms) or score.constant != form.constant:
         raise Unproved("the linear model's file is not read as its checker reads it")
-    reads = [column_of(each, columns) for each in forms]
+    reads = [column_of(each, named) for each in forms]
     return {**found, "kind": "linear", "model": sha256(content).hexdigest(), "reads": reads, "decides": decides}
 
 

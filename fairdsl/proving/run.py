@@ -33,7 +33,7 @@ from fairdsl_verify import RejectedError
 from fairdsl_verify.command import NOTHING, check
 from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.rates import Rates
+from fairdsl_verify.rates import Rates, net_of
 from fairdsl_verify.relaxed import checker_of
 from fairdsl_verify.relaxed import question_of as relaxed_or_not
 from fairdsl_verify.tree import Checked, Totals
@@ -104,7 +104,11 @@ def _proved(item: Elaborated, path: Path, deadline: Deadline, observer: Observer
     groups = isinstance(problem.question, GroupMetric)
     if demand.under and not groups:
         raise Unproved("shares under a distribution have no proofs so far")
-    made = _of_rates(problem, deadline) if groups else _of_pairs(problem, deadline, observer, deployed=deployed)
+    made = (
+        _of_rates(problem, deadline, deployed=deployed)
+        if groups
+        else _of_pairs(problem, deadline, observer, deployed=deployed)
+    )
     write_file(path, made.content())
     checked, said = None, ""
     try:
@@ -200,9 +204,27 @@ def _grown(
     return _Made(question, checker.question.digest, lines, (Path(problem.model.deployed.path),)), totals
 
 
-def _of_rates(problem: Problem, deadline: Deadline) -> _Made:
+def _of_rates(problem: Problem, deadline: Deadline, *, deployed: bool) -> _Made:
+    """``deployed``: in the file's own arithmetic, unless that has no bound or leaves open what is required."""
     asked, path = rates_question_of(problem), file_of(problem)
-    question = RatesQuestion({**asked, "claims": {"low": 0, "high": 0}})
+    if deployed and asked["kind"] == "onnx" and path is not None:
+        content, real = content_of(path), RatesQuestion({**asked, "claims": _of_number()})
+        with suppress(RejectedError, Unproved):
+            margin = max(net_of(each, content).rounding() for each in real.models())
+            made, settled = _rated({**asked, "arithmetic": "float32"}, margin, path, deadline)
+            if settled:
+                return made
+    return _rated(asked, 0, path, deadline)[0]
+
+
+def _of_number(low: Fraction | int = 0, high: Fraction | int = 0, margin: Fraction | int = 0) -> dict[str, str]:
+    """What is claimed of a metric."""
+    return {"low": str(low), "high": str(high), "margin": str(margin)}
+
+
+def _rated(asked: dict[str, Any], margin: Fraction | int, path: str | None, deadline: Deadline) -> tuple[_Made, bool]:
+    """A metric of groups, and whether that settles what is required of it."""
+    question = RatesQuestion({**asked, "claims": _of_number(margin=margin)})
     model = None if question.kind == "written" else path
     rates = Rates(question, b"" if model is None else content_of(model))
     order = order_for(rates, deadline)
@@ -210,9 +232,10 @@ def _of_rates(problem: Problem, deadline: Deadline) -> _Made:
     number = rates.number()
     if number is None:
         raise Unproved("the metric is not defined")
-    claims = {"low": str(number[0]), "high": str(number[1])}
     lines = tuple(f"C {column} {states}" for column, states in order)
-    return _Made({**asked, "claims": claims}, question.digest, lines, () if model is None else (Path(model),))
+    claiming = {**asked, "claims": _of_number(*number, margin)}
+    made = _Made(claiming, question.digest, lines, () if model is None else (Path(model),))
+    return made, not question.required or rates.meets(number) or rates.misses(number)
 
 
 def _of_file(path: Path, question: str, checked: Checked | None, said: str) -> ProofFile:
