@@ -16,3 +16,9 @@ class RejectedError(Exception):
 def reject(why: str) -> NoReturn:
     """Stop with a reason."""
     raise RejectedError(why)
+
+
+def require(holds: bool, why: str) -> None:
+    """Go on only where it holds."""
+    if not holds:
+        reject(why)

@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain
 from math import gcd, lcm
 from operator import add, mul, sub
-from typing import NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.chain import Network, merged
@@ -20,10 +19,7 @@ BITS = 16
 
 
 class Lanes:
-    """Rows of whole numbers, each as one number: their sums and multiples are sums and multiples of these.
-
-    That is exact while no entry of what comes out is larger than ``most`` says.
-    """
+    """Rows of whole numbers, each as one: adding these adds those, while no sum has larger entries than ``most``."""
 
     def __init__(self, most: Sequence[int]) -> None:
         bits = max(most).bit_length() // 8 * 8 + 8
@@ -53,8 +49,7 @@ class Lanes:
 class Integers:
     """``Z1 = origin + what each attribute adds``, ``Zk = W max(Z(k - 1), 0) + b``: all whole numbers.
 
-    ReLU is positively homogeneous, so each layer may be multiplied by a positive number that makes it whole; the score
-    less its threshold has the sign of the last Z.
+    Each layer is multiplied by a positive number, which ReLU lets through; the last Z is the score less its threshold.
     """
 
     def __init__(self, question: Model, network: Network) -> None:
@@ -66,8 +61,7 @@ class Integers:
             reject(f"the file reads {len(first.weight[0])} columns, the question fills {len(question.reads)}")
         #: Whether a score of exactly the threshold is on the lower side, and whether the decision is the one above.
         self.zero_is_low, self.upward = question.relation in (">", "<="), question.relation in (">", ">=")
-        # What the first layer makes of somebody at position 0 of each attribute, and what each adds at other positions;
-        # of attributes without tables that is linear in the position.
+        # What comes of somebody at position 0 of each attribute, and what others add, linear where there is no table.
         origin, rows = first.of([column.of([0] * width) for column in question.reads]), []
         listed = [any(place in each.tables for each in question.reads) for place in range(width)]
         for place, attribute in enumerate(question.attributes):
@@ -94,8 +88,8 @@ class Integers:
         #: What a unit of 1 of each layer is here.
         self._scales = [scale]
         for layer, bias in zip(above, biases[1:], strict=True):
-            factor = lcm(*(value.denominator for row in layer.weight for value in row))
-            factor *= lcm(*((value * scale * factor).denominator for value in bias))
+            entries = chain([value * scale for value in bias], *layer.weight)
+            factor = lcm(*(value.denominator for value in entries))
             self.weights.append([_whole(row, factor) for row in layer.weight])
             scale *= factor
             self._scales.append(scale)
@@ -110,14 +104,13 @@ class Integers:
 
     def _lay_out(self) -> None:
         """Layers as lanes: upward for ranges of units, downward for rows that are carried down to the attributes."""
-        whole = [
-            self.extremes(place, (0, attribute.size - 1)) for place, attribute in enumerate(self.question.attributes)
-        ]
         most = list(map(abs, self.origin))
-        for rows in whole:
-            most = [known + max(map(abs, column)) for known, column in zip(most, zip(*rows, strict=True), strict=True)]
+        for place, attribute in enumerate(self.question.attributes):
+            columns = zip(*self.extremes(place, (0, attribute.size - 1)), strict=True)
+            most = [known + max(map(abs, column)) for known, column in zip(most, columns, strict=True)]
         self._first, self._up = Lanes(list(map(add, most, most))), list[tuple[Lanes, int, list[tuple[int, int]]]]()
-        self._added, self._moved = lru_cache(1 << 16)(self._added_by), lru_cache(64)(self._moved_by)
+        self._added = lru_cache(1 << 16)(lambda place, ends: self._first.ends(self.extremes(place, ends)))
+        self._moved = lru_cache(64)(lambda only: self._first.ends([self.moves[number] for number in only]))
         layers = [list(zip(self.origin, *chain(*self.rows), strict=True))]
         for weights, biases in zip(self.weights, self.biases, strict=True):
             most = [sum(map(mul, map(abs, row), most), abs(bias)) for row, bias in zip(weights, biases, strict=True)]
@@ -125,8 +118,8 @@ class Integers:
             self._up.append((lanes, lanes.packed(biases), list(map(lanes.signed, zip(*weights, strict=True)))))
             layers.append([(bias, *row) for row, bias in zip(weights, biases, strict=True)])
         #: What a score is that is a sum itself, and its opposite; from which summand on each attribute's rows are.
-        self.sums = [Below([sign * each for each in layers[0][0][1:]], sign * self.origin[0]) for sign in (1, -1)]
-        self.starts = list(accumulate(map(len, self.rows), initial=0))
+        self.sums = [[sign * each for each in layers[0][0]] for sign in (1, -1)]
+        self.starts = list(accumulate(map(len, self.rows), initial=1))
         #: Of each layer's units, the constant and what it is a sum of.
         self.down: list[tuple[Lanes, list[int]]] = []
         reached = 1
@@ -143,12 +136,6 @@ class Integers:
     def extremes(self, place: int, ends: tuple[int, int]) -> list[list[int]]:
         """What an attribute adds where that has its extremes."""
         return [self.adds([0] * len(self.origin), [(place, at)]) for at in self.positions(place, ends)]
-
-    def _added_by(self, place: int, ends: tuple[int, int]) -> tuple[int, int]:
-        return self._first.ends(self.extremes(place, ends))
-
-    def _moved_by(self, only: tuple[int, ...]) -> tuple[int, int]:
-        return self._first.ends([self.moves[number] for number in only])
 
     def first(self, box: Box, only: Sequence[int]) -> tuple[list[int], list[int]]:
         """The least and the greatest of each unit of the first layer."""
@@ -226,31 +213,12 @@ def _multiples(rows: list[list[int]]) -> tuple[list[int], list[int] | None]:
     return step, multiples if rows == [[factor * each for each in step] for factor in multiples] else None
 
 
-class Below(NamedTuple):
-    """What lies below a unit, times a positive number: a constant, and a sum over the rows of all attributes."""
-
-    slopes: Sequence[int]
-    constant: int
-
-
-class Live(NamedTuple):
-    """A unit that may be above zero: slopes of the lines below and above it, where the latter starts, and its row."""
-
-    unit: int
-    under: int
-    over: int
-    intercept: int
-    row: int
+#: What lies below a unit, times a positive number: a constant, and what the rows of all attributes count.
+Below = list[int]
 
 
 class Pass:
-    """Bounds of every unit on a box, for some assignments of what differs: linear relaxations, layer by layer.
-
-    A unit that may have either sign lies above 0 or its pre-activation, and below the chord; each is a line, and
-    whatever the chord's slope is rounded to, the intercept is such that the line lies above ReLU at both ends of the
-    unit's range. Any line through 0 with a slope from 0 to 1 lies below ReLU: those of ``slopes`` are tried for each
-    row beside the usual ones. Where a unit's sign is known by the ranges of those below it, these are enough.
-    """
+    """Bounds of every unit on a box (docs/proofs.md, One pass); ``slopes`` are tried for each row beside the usual."""
 
     #: Of networks nothing but the side says that all get the same decision.
     same = False
@@ -262,26 +230,29 @@ class Pass:
         self._fixed = [at for at in net.question.shared if at not in self.ranges and not net.idle[at]]
         #: The least and the greatest that is known of each unit, by layers.
         self.bounds = [net.first(box, only)]
-        #: Of each layer, the units that may be above zero.
-        self._live: list[list[Live]] = []
+        #: Of each layer, the units that may be above zero, with what `_lines` says and their rows.
+        self._live: list[list[tuple[int, int, int, int, int]]] = []
         #: What lies below the score less the threshold, and below its opposite.
         self.lower, self.upper = net.sums
         for layer, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True)):
             ends = zip(*self.bounds[-1], net.down[layer][1], strict=True)
-            self._live.append([Live(at, *_lines(*each[:2]), each[2]) for at, each in enumerate(ends) if each[1] > 0])
+            self._live.append([(at, *_lines(low, high), row) for at, (low, high, row) in enumerate(ends) if high > 0])
             lows, highs = self.bounds[-1]
             known = net.above(layer, ((at, max(lows[at], 0), highs[at]) for at, *_ in self._live[-1]))
             found = [self._range(*each) for each in zip(weights, biases, zip(*known, strict=True), strict=True)]
             self.bounds.append(([least for least, _ in found], [most for _, most in found]))
+        (low, *_), (high, *_) = self.bounds[-1]
+        #: How far from the threshold scores have to be; YES: all are above; NO: none is; MAYBE: it is not said.
+        self.off = net.off(box, self.bounds)
+        self.side = side_of(low, high, self.off, zero_is_low=net.zero_is_low)
 
     def moves(self, row: Sequence[int]) -> tuple[int, int]:
         """From where to where the difference of two scores is, of two in the box whose first layers differ by a row."""
         low = high = list(row)
         for layer, live in enumerate(self._live):
-            open_ = {at for at, *_ in live if self.bounds[layer][0][at] < 0}
-            given = [
-                (at, min(low[at], 0), max(high[at], 0)) if at in open_ else (at, low[at], high[at]) for at, *_ in live
-            ]
+            lows, given = self.bounds[layer][0], list[tuple[int, int, int]]()
+            for at, *_ in live:
+                given.append((at, min(low[at], 0), max(high[at], 0)) if lows[at] < 0 else (at, low[at], high[at]))
             low, high = self.net.above(layer, given, bias=0)
         return low[0], high[0]
 
@@ -310,12 +281,12 @@ class Pass:
         """What an attribute adds at positions."""
         start, multiples = self.net.starts[place], self.net.multiples[place]
         if multiples is None:
-            return [below.slopes[start + at] for at in positions]
-        return [below.slopes[start] * multiples[at] for at in positions]
+            return [below[start + at] for at in positions]
+        return [below[start] * multiples[at] for at in positions]
 
     def start(self, below: Below) -> int:
         """The least of it without what lies in a range."""
-        known, question = below.constant, self.net.question
+        known, question = below[0], self.net.question
         for place in self._fixed:
             known += self.adds(below, place, self.box[place][:1])[0]
         moves = [self.adds(below, place, range(question.attributes[place].size)) for place in question.differ]
@@ -330,11 +301,7 @@ class Pass:
         )
 
     def _below(self, weights: Sequence[int], constant: int, tried: int | None) -> tuple[Below, int]:
-        """What lies below ``weights @ max(Z, 0) + constant`` of the last layer, by substitution down to the first.
-
-        ``tried`` is the slope of the lines below units of open sign, if it is not their own. Beside it stands what the
-        ranges of the layers on the way down say, whichever of them says most.
-        """
+        """What lies below ``weights @ max(Z, 0) + constant``, by lines (``tried`` below open units) or ranges."""
         known = []
         for layer in reversed(range(len(self._live))):
             ranged, below = constant, 0
@@ -352,25 +319,11 @@ class Pass:
             known.append(ranged >> BITS * (len(self._live) - 1 - layer))
             added, *weights = self.net.down[layer][0].of(below)
             constant += added
-        return Below(weights, constant), max(known)
-
-    @property
-    def side(self) -> int:
-        """YES: all are above the threshold; NO: none is; MAYBE: this pass does not say."""
-        low, high = self.bounds[-1]
-        return side_of(low[0], high[0], self.off, zero_is_low=self.net.zero_is_low)
-
-    @cached_property
-    def off(self) -> int:
-        """How far from the threshold scores have to be to count."""
-        return self.net.off(self.box, self.bounds)
+        return [constant, *weights], max(known)
 
 
 def _lines(low: int, high: int) -> tuple[int, int, int]:
-    """The slopes of lines below and above ``max(z, 0)`` for z in [low, high], high > 0, and where the upper one starts.
-
-    In units of 2^-BITS; the lower one goes through 0.
-    """
+    """Slopes of lines below, through 0, and above ``max(z, 0)`` for z up to high > 0, and where the latter starts."""
     one = 1 << BITS
     if low >= 0:
         return one, one, 0

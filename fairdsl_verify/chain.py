@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from operator import add, mul, sub
 
-from fairdsl_verify import reject
+from fairdsl_verify import reject, require
 from fairdsl_verify.onnx_file import Graph, Node, Tensor
-
-#: What a node makes of a row of numbers.
-Step = Callable[[Sequence[Fraction]], list[Fraction]]
 
 
 @dataclass
@@ -26,7 +23,7 @@ class Affine:
         return [sum(map(mul, row, values), bias) for row, bias in zip(self.weight, self.bias, strict=True)]
 
 
-def affine(steps: Sequence[Step], width: int) -> Affine:
+def affine(steps: Sequence[Callable[[Sequence[Fraction]], list[Fraction]]], width: int) -> Affine:
     """The map that affine steps are one after the other: what they make of nothing, and of each column alone."""
     found = []
     for column in range(-1, width):
@@ -91,8 +88,7 @@ def affine_of(node: Node, held: list[Tensor], front: bool, width: int) -> Affine
         reject(f"this program does not know the operator `{node.op}`, or not of what it reads here")
     values = _spread(held[0], width)
     if node.op == "Div":
-        if not front or not all(values):
-            reject("`Div` divides by what is not constant, or by 0")
+        require(front and all(values), "`Div` divides by what is not constant, or by 0")
         values = [1 / value for value in values]
     operation = {"Add": add, "Sub": sub, "Mul": mul, "Div": mul}[node.op]
     return affine([lambda x: list(map(operation, x, values) if front else map(operation, values, x))], width)
@@ -104,10 +100,9 @@ def _product(node: Node, matrix: Tensor, *added: Tensor, width: int) -> Affine:
     if node.one("alpha", Fraction(1)) != 1 or node.one("beta", Fraction(1)) != 1 or node.one("transA", 0):
         reject(f"`{node.op}` multiplies its product or its bias, or transposes the individuals")
     (rows, columns), entries = matrix
-    weight = [entries[row * columns : (row + 1) * columns] for row in range(rows)]
-    weight = weight if turned else [list(column) for column in zip(*weight, strict=True)]
-    if not weight or len(weight[0]) != width:
-        reject(f"`{node.op}` has a matrix of another width than what it multiplies")
+    weight = [entries[column::columns] for column in range(columns)]
+    weight = [entries[row * columns : (row + 1) * columns] for row in range(rows)] if turned else weight
+    require(bool(weight) and len(weight[0]) == width, f"`{node.op}` has a matrix of another width")
     return Affine(weight, _spread(added[0], len(weight)) if added else [Fraction(0)] * len(weight))
 
 

@@ -14,15 +14,15 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TextIO
 
-from fairdsl_verify import RejectedError, reject
+from fairdsl_verify import RejectedError, reject, require
 from fairdsl_verify.groups import FORMAT as RATES
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.parts import follow_parts
-from fairdsl_verify.question import no_float, once
+from fairdsl_verify.question import Question, no_float, once
 from fairdsl_verify.rates import rates_of
 from fairdsl_verify.relaxed import checker_of, question_of
 from fairdsl_verify.sample import sample_of
-from fairdsl_verify.tree import Checked, follow, percent, verdict_of
+from fairdsl_verify.tree import Checked, Totals, follow, percent, verdict_of
 
 #: Characters of a question at most; more are not read.
 MOST_CHARACTERS = 1 << 26
@@ -49,7 +49,11 @@ def check(
                 return rates_of(data, lines, contents)
             if sample is not None:
                 return sample_of(data, lines, contents, *sample)
-            return _pairs(data, lines, contents, jobs, kept)
+            question = question_of(data)
+            content = question.file_of(contents)
+            if jobs > 1 or kept is not None:
+                return _checked(question, follow_parts(data, list(lines), content, jobs, kept))
+            return _checked(question, follow(checker_of(question, Graph(content)), lines))
     except _UNFIT as error:
         reject(f"it cannot be read: {error}")
 
@@ -58,28 +62,19 @@ def _lines(file: TextIO) -> Iterator[str]:
     """The question, then the lines behind it; what is longer than these may be is not read into memory."""
     for limit in chain([MOST_CHARACTERS], repeat(80)):
         line = file.readline(limit)
-        if len(line) == limit and not line.endswith("\n"):
-            reject(f"a line is longer than {limit} characters")
+        require(len(line) < limit or line.endswith("\n"), f"a line is longer than {limit} characters")
         if not line:
             return
         yield line.removesuffix("\n")
 
 
-def _pairs(data: Any, lines: Iterator[str], contents: Sequence[bytes], jobs: int, kept: Path | None) -> Checked:
-    question = question_of(data)
-    if (content := question.file_of(contents)) and (jobs > 1 or kept is not None):
-        totals = follow_parts(data, list(lines), content, jobs, kept)
-    else:
-        totals = follow(checker_of(question, Graph(content)), lines)
+def _checked(question: Question, totals: Totals) -> Checked:
+    require(bool(question.holds or totals.fair or totals.unfair or totals.holds), NOTHING)
     follows = totals.certified >= question.certified and totals.falsified >= question.falsified
-    if question.holds:
-        follows = follows and totals.holds
-    elif not (totals.fair or totals.unfair or totals.holds):
-        reject(NOTHING)
-    shares = f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
-    claims = f"{'that the demand holds; ' if question.holds else ''}{shares}"
-    loose = question.loose and question.asks == "holds"
-    reached = f"{verdict_of(totals, loose=loose)} ({totals.leaves} leaves)"
+    follows &= totals.holds or not question.holds
+    claims = "that the demand holds; " if question.holds else ""
+    claims += f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
+    reached = f"{verdict_of(totals, loose=question.loose and question.asks == 'holds')} ({totals.leaves} leaves)"
     margin = question.margin if question.deployed else None
     return Checked(question, follows, claims, reached, totals, margin=margin)
 
@@ -91,11 +86,9 @@ def answer(proof: Path, models: Sequence[Path], wanted: str | None, **how: Any) 
     try:
         checked = check(proof, *models, **how)
         said += checked.question.words()
-        if wanted not in (None, checked.question.digest):
-            reject(f"it is a proof of another question than {wanted}")
+        require(wanted in (None, checked.question.digest), f"it is a proof of another question than {wanted}")
         said += [f"claims     {checked.claims}", f"reached    {checked.verdict}"]
-        if not checked.follows and not checked.sampled:
-            reject("what it claims does not follow")
+        require(checked.follows or checked.sampled, "what it claims does not follow")
         said.append(f"{'SAMPLED ' if checked.sampled else 'VERIFIED'}   {proof}")
         code = 3 if checked.sampled else 0
     except RejectedError as error:
@@ -116,17 +109,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many parts of a proof at a time")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="a file of the parts that are done, to go on from")
     given = parser.parse_args(arguments)
-    if (given.sample is not None and given.sample < 4) or given.jobs < 1:
-        parser.error("--sample draws 4 leaves or more, and --jobs is at least 1")
     proofs = sorted(given.folder.glob("*.proof")) if given.folder.is_dir() else [given.folder]
-    if not proofs:
-        print(f"{given.folder}: no proofs (*.proof)")
-        return 1
     seed = secrets.randbits(64) if given.seed is None else given.seed
     sample = None if given.sample is None else (given.sample, seed)
-    if given.resume is not None and (len(proofs) > 1 or sample is not None):
+    if (sample and sample[0] < 4) or given.jobs < 1:
+        parser.error("--sample draws 4 leaves or more, and --jobs is at least 1")
+    if given.resume is not None and (len(proofs) > 1 or sample):
         parser.error("--resume is about one proof that is checked as a whole")
-    codes = set()
+    if not proofs:
+        print(f"{given.folder}: no proofs (*.proof)")
+    codes = set() if proofs else {1}
     for proof in proofs:
         text, code = answer(proof, given.model, given.question, sample=sample, jobs=given.jobs, kept=given.resume)
         codes.add(code)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isfinite, prod
 from typing import Any
 
-from fairdsl_verify import reject
+from fairdsl_verify import reject, require
 
 #: A tensor's shape and its entries, row by row.
 Tensor = tuple[tuple[int, ...], list[Fraction]]
@@ -33,28 +33,24 @@ class Message:
             value, at = (8, at) if kind == 1 else (4, at) if kind == 5 else _varint(data, at)
             if kind:  # so far it is a size
                 value, at = data[at : at + value], at + value
-            if at > len(data):
-                reject("the model's file ends within a field")
+            require(at <= len(data), "the model's file ends within a field")
             self.fields.setdefault(number, []).append((kind, value))
 
     def only(self, known: Sequence[int], where: str) -> None:
         """Reject fields that are not known here: they might mean something."""
         for number in self.fields:
-            if number not in known:
-                reject(f"{where} has a field {number}, which this program does not know")
+            require(number in known, f"{where} has a field {number}, which this program does not know")
 
     def values(self, number: int, *kinds: int) -> list[tuple[int, Any]]:
         """All that stands there of a field, with its wire type, which is one of these."""
         found = self.fields.get(number, [])
-        if any(kind not in kinds for kind, _ in found):
-            reject(f"a field {number} is of another wire type than ONNX says")
+        require(all(kind in kinds for kind, _ in found), f"a field {number} is of another wire type than ONNX says")
         return found
 
     def one(self, number: int, kind: int, default: Any) -> Any:
         """The value of a field that may stand there once."""
         found = self.values(number, kind)
-        if len(found) > 1:
-            reject(f"a field {number} stands there {len(found)} times; which one counts depends on the reader")
+        require(len(found) <= 1, f"a field {number} stands there {len(found)} times")
         return found[0][1] if found else default
 
     def each(self, number: int) -> list[bytes]:
@@ -90,8 +86,7 @@ def _varints(data: bytes) -> Iterator[int]:
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
-        if at >= len(data) or shift > 63:
-            reject("the model's file is damaged: an integer does not end")
+        require(at < len(data) and shift <= 63, "the model's file is damaged: an integer does not end")
         byte = data[at]
         value |= (byte & 127) << shift
         at, shift = at + 1, shift + 7
@@ -105,30 +100,23 @@ def _signed(value: int) -> int:
 
 def dyadic(data: bytes, code: str) -> list[Fraction]:
     """Little-endian floats as the exact numbers they are."""
-    if len(data) % struct.calcsize("<" + code):
-        reject("a tensor's data is not a whole number of entries")
+    require(len(data) % struct.calcsize("<" + code) == 0, "a tensor's data is not a whole number of entries")
     found = [value for (value,) in struct.iter_unpack("<" + code, data)]
-    if not all(map(isfinite, found)):
-        reject("a tensor has an entry that is not a number")
+    require(all(map(isfinite, found)), "a tensor has an entry that is not a number")
     return list(map(Fraction, found))
 
 
 def tensor(data: bytes) -> tuple[str, Tensor]:
     """A tensor's name, shape and entries."""
     message = Message(data)
-    message.only((1, 2, 4, 7, 8, 9, 10, 12, 14), "a tensor")
-    if message.one(14, 0, 0):
-        reject("a tensor's data lies in another file")
     dims, kind, name = tuple(message.integers(1)), message.one(2, 0, 0), message.text(8)
     field, code = {1: (4, "f"), 11: (10, "d")}.get(kind, (0, ""))
-    if not field:
-        reject(f"the tensor `{name}` is of data type {kind}; this program reads float32 and float64")
-    raw = 9 in message.fields
-    if any(number in message.fields for number in (4, 7, 10) if number != field or raw):
-        reject(f"the tensor `{name}` has its data twice, or as another type")
-    values = dyadic(message.one(9, 2, b""), code) if raw else message.floats(field, code)
-    if any(size < 0 for size in dims) or prod(dims) != len(values):
-        reject(f"the tensor `{name}` has {len(values)} entries where its shape has {prod(dims)}")
+    require(bool(field), f"the tensor `{name}` is of data type {kind}; this program reads float32 and float64")
+    message.only((1, 2, field, 8, 9, 12, 14), f"the tensor `{name}`")
+    if message.one(14, 0, 0) or {9, field} <= set(message.fields):
+        reject(f"the tensor `{name}` has its data twice, or elsewhere")
+    values = dyadic(message.one(9, 2, b""), code) or message.floats(field, code)
+    require(min(dims, default=0) >= 0 and prod(dims) == len(values), f"the tensor `{name}` is not of its shape's size")
     return name, (dims, values)
 
 
@@ -156,8 +144,7 @@ class Node:
         for item in map(Message, message.each(5)):
             name, kind = item.text(1), item.one(20, 0, 0)
             if name in self.attributes or kind not in _READ:
-                reject(f"`{self.op}` has its attribute `{name}` twice, or of a type that this program does not know")
-            # Name, explanation and type, and the one field that holds values of this type.
+                reject(f"`{self.op}` has `{name}` twice, or of an unknown type")
             item.only((1, 13, 20, kind + 1), f"the attribute `{name}`")
             self.attributes[name] = _READ[kind](item)
 
@@ -168,8 +155,7 @@ class Node:
     def one(self, name: str, default: Any) -> Any:
         """An attribute of one value, which is of the default's type."""
         found = self.listed(name) or [default]
-        if len(found) != 1 or type(found[0]) is not type(default):
-            reject(f"the attribute `{name}` is of another type than this program knows")
+        require(len(found) == 1 and type(found[0]) is type(default), f"the attribute `{name}` is of another type")
         return found[0]
 
     def all_seen(self) -> None:
@@ -196,11 +182,9 @@ class Graph:
         if len(given) != 1 or given[0].text(1) in self.constants:
             reject("the model has several inputs, or an initializer that callers may replace")
         self.input = given[0].text(1)
-        if len({*made, self.input, ""}) != len(made) + 2:
-            reject("a tensor is made twice, or has no name")
+        require(len({*made, self.input, ""}) == len(made) + 2, "a tensor is made twice, or has no name")
         shape = Message(Message(Message(given[0].one(2, 2, b"")).one(1, 2, b"")).one(2, 2, b""))
         sizes = [Message(size).one(1, 0, 0) for size in shape.each(1)]
-        if len(sizes) not in (0, 2):
-            reject("the model's input is not a table, with a row for each individual")
+        require(len(sizes) in (0, 2), "the model's input is not a table, with a row for each individual")
         #: How many columns the input is declared to have; 0 where the file leaves that open.
         self.width: int = sizes[1] if sizes else 0

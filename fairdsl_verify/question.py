@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any, NoReturn
 
-from fairdsl_verify import reject
+from fairdsl_verify import reject, require
 
 FORMAT = "fairdsl.proof/4"
 #: The checker's own limits: more is rejected, not attempted.
@@ -24,15 +24,13 @@ RELATIONS = ("<", "<=", ">", ">=")
 
 def whole(value: Any, what: str) -> int:
     """A whole number of the question."""
-    if type(value) is not int:
-        reject(f"{what} is not a whole number")
+    require(type(value) is int, f"{what} is not a whole number")
     return int(value)
 
 
 def digits(text: str) -> int:
     """A whole number of a line."""
-    if not text.isascii() or not text.isdigit() or len(text) > 12:
-        reject(f"{text!r} is not a number of a line")
+    require(text.isascii() and text.isdigit() and len(text) <= 12, f"{text!r} is not a number of a line")
     return int(text)
 
 
@@ -46,15 +44,13 @@ def exact(value: Any, what: str) -> Fraction:
 
 def integral(value: Fraction) -> int:
     """A product that has to be whole: nothing is rounded."""
-    if value.denominator != 1:
-        reject("a number is not whole that has to be")
+    require(value.denominator == 1, "a number is not whole that has to be")
     return value.numerator
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; which of two values of one key counts would depend on the reader."""
-    if len({key for key, _ in pairs}) != len(pairs):
-        reject("a key stands there twice")
+    require(len({key for key, _ in pairs}) == len(pairs), "a key stands there twice")
     return dict(pairs)
 
 
@@ -65,15 +61,13 @@ def no_float(text: str) -> NoReturn:
 
 def keys(found: Any, known: Sequence[str], what: str) -> dict[str, Any]:
     """An object with just these keys: one that nobody reads would be another question."""
-    if type(found) is not dict or set(found) != set(known):
-        reject(f"{what} does not have just the keys {', '.join(known)}")
+    require(type(found) is dict and set(found) == set(known), f"{what} does not have just the keys {', '.join(known)}")
     return dict(found)
 
 
 def items(found: Any, what: str) -> list[Any]:
     """A list."""
-    if type(found) is not list:
-        reject(f"{what} is not a list")
+    require(type(found) is list, f"{what} is not a list")
     return list(found)
 
 
@@ -89,25 +83,23 @@ class Attribute:
     def __init__(self, data: Any) -> None:
         kind = data.get("type") if type(data) is dict else None
         ends = ("values", "labels") if kind == "values" else ("low", "high")
-        self.data = keys(data, ("name", "type", *ends), "an attribute")
-        self.real, self.name = kind == "real", self.data["name"]
+        found = keys(data, ("name", "type", *ends), "an attribute")
+        self.real, self.name = kind == "real", found["name"]
         self.values: list[Fraction] | None = None
         self.start, self.step = Fraction(0), Fraction(1)
         if kind == "values":
-            self.values = [exact(value, "a value") for value in items(self.data["values"], "`values`")]
-            labels, self.size = items(self.data["labels"], "`labels`"), len(self.values)
+            self.values = [exact(value, "a value") for value in items(found["values"], "`values`")]
+            labels, self.size = items(found["labels"], "`labels`"), len(self.values)
             if any(type(label) is not str for label in labels) or not len({*self.values}) == len(labels) == self.size:
                 reject("a label is not text, there are not as many as values, or it has a value twice")
         else:
-            self.start, high = exact(self.data["low"], "`low`"), exact(self.data["high"], "`high`")
+            self.start, high = exact(found["low"], "`low`"), exact(found["high"], "`high`")
             if kind not in ("integer", "real") or (kind == "integer" and (self.start % 1 or high % 1)):
-                reject("an attribute is of no known type, or the ends of an integer one are not whole")
+                reject("an attribute is of no known type, or has ends that are not whole")
             self.step = (high - self.start) * Fraction(1, CELLS) if self.real else self.step
             self.size = CELLS + 1 if self.real else int(high - self.start) + 1
-        if self.size < 1 or self.step <= 0:
-            reject("an attribute has no values, or a real one of them")
-        if type(self.name) is not str or not self.name.isidentifier():
-            reject("an attribute's name is not one word")
+        require(self.size >= 1 and self.step > 0, "an attribute has no values, or a real one of them")
+        require(type(self.name) is str and self.name.isidentifier(), "an attribute's name is not one word")
 
     def named(self, name: str) -> Attribute:
         """The same by another name."""
@@ -135,21 +127,19 @@ class Attribute:
 
     def range(self, ends: tuple[int, int]) -> tuple[Fraction, Fraction]:
         """The least and the greatest value there."""
-        values = list(map(self.value, ends)) if self.values is None else self.values[ends[0] : ends[1] + 1]
+        values = list(map(self.value, ends if self.values is None else range(ends[0], ends[1] + 1)))
         return min(values), max(values)
 
 
 class Condition:
     """A condition on one individual: three-valued on a box."""
 
-    def __init__(self, data: Any, attributes: Sequence[Attribute], depth: int = 0) -> None:
+    def __init__(self, data: Any, attributes: Sequence[Attribute]) -> None:
         self.op, *rest = items(data, "a condition") or [None]
         self.parts: list[Condition] = []
         self.attributes = attributes
-        if depth > 100:
-            reject("a condition is nested too deeply")
         if self.op in ("and", "or"):
-            self.parts = [Condition(part, attributes, depth + 1) for part in rest]
+            self.parts = [Condition(part, attributes) for part in rest]
         elif self.op in ("<", "<=") and len(rest) == 2:
             terms = [items(term, "a term") for term in items(rest[0], "the terms")]
             self.terms = [(place_of(term, attributes), exact(term[-1], "a factor")) for term in terms]
@@ -185,16 +175,14 @@ class Condition:
 def place_of(term: list[Any], attributes: Sequence[Attribute]) -> int:
     """Which attribute a pair begins with, by its name."""
     names = [attribute.name for attribute in attributes]
-    if len(term) != 2 or type(term[0]) is not str or term[0] not in names:
-        reject("something is said of an attribute that there is not")
+    require(len(term) == 2 and type(term[0]) is str and term[0] in names, "said of an attribute that there is not")
     return names.index(term[0])
 
 
 def places_of(names: Any, attributes: Sequence[Attribute]) -> list[int]:
     """Which attributes are listed, each once."""
     places = [place_of([name, None], attributes) for name in items(names, "attributes")]
-    if len(set(places)) != len(places):
-        reject("an attribute is listed twice")
+    require(len(set(places)) == len(places), "an attribute is listed twice")
     return places
 
 
@@ -209,11 +197,11 @@ class Column:
     """A column of the model's input: a constant, and what attributes add to it, by a factor or position by position."""
 
     def __init__(self, data: Any, attributes: Sequence[Attribute]) -> None:
-        self.data = keys(data, ("constant", "terms"), "a column")
-        self.constant = exact(self.data["constant"], "a column's constant")
+        found = keys(data, ("constant", "terms"), "a column")
+        self.constant = exact(found["constant"], "a column's constant")
         self._attributes, self.factors = attributes, dict[int, Fraction]()
         self.tables: dict[int, list[Fraction]] = {}
-        for item in items(self.data["terms"], "`terms`"):
+        for item in items(found["terms"], "`terms`"):
             place = place_of(items(item, "a term"), attributes)
             listed, attribute = type(item[1]) is list, attributes[place]
             if place in (*self.factors, *self.tables) or (attribute.real and listed):
@@ -222,8 +210,7 @@ class Column:
                 self.factors[place] = exact(item[1], "a factor")
                 continue
             self.tables[place] = [exact(entry, "an entry") for entry in items(item[1], "what a category adds")]
-            if len(self.tables[place]) != attribute.size:
-                reject("a column has a table without an entry for each value")
+            require(len(self.tables[place]) == attribute.size, "a column has a table without an entry for each value")
 
     def adds(self, place: int, position: int) -> Fraction:
         """What an attribute adds at a position."""
@@ -244,27 +231,26 @@ class Model:
 
     def __init__(self, found: dict[str, Any]) -> None:
         self.attributes = [Attribute(item) for item in items(found["attributes"], "`attributes`")]
-        if len({attribute.name for attribute in self.attributes}) != len(self.attributes):
-            reject("two attributes have one name")
+        require(len({each.name for each in self.attributes}) == len(self.attributes), "two attributes have one name")
         #: Places of attributes that differ and of all others, and assignments of the first, by positions.
-        self.differ: list[int] = []
-        self.shared = list(range(len(self.attributes)))
-        self.assignments: list[tuple[int, ...]] = [()]
+        self.differ = places_of(found.get("differ", []), self.attributes)
+        self.shared = [place for place in range(len(self.attributes)) if place not in self.differ]
+        sizes = [self.attributes[place].size for place in self.differ]
+        if prod(sizes) > MOST_ASSIGNMENTS or any(self.attributes[place].real for place in self.differ):
+            reject("what differs has too many values together, or a real attribute does")
+        self.assignments = list(product(*map(range, sizes)))
         decides = keys(found["decides"], ("of", "relation", "threshold"), "`decides`")
         #: What a score or a probability is compared with, or the label, a whole number or text, that is asked for.
         self.of, self.relation, self.threshold = decides["of"], decides["relation"], decides["threshold"]
         relations = {"label": ("=",), "score": RELATIONS, "probability": RELATIONS}
-        if self.relation not in relations.get(self.of, ()):
-            reject("`decides` is of no known kind, or by no known relation")
+        require(self.relation in relations.get(self.of, ()), "`decides` is of no known kind, or by no known relation")
         if self.of != "label":
             self.threshold = exact(self.threshold, "the threshold")
         elif type(self.threshold) not in (int, str):
             reject("a label is neither a whole number nor text")
-        if self.of == "probability" and self.threshold != Fraction(1, 2):
-            reject("a probability is compared with another number than 1/2: this format has no proofs of that")
+        require(self.of != "probability" or self.threshold == Fraction(1, 2), "a probability is not compared with 1/2")
         self.reads = [Column(item, self.attributes) for item in items(found["reads"], "`reads`")]
-        self.property, self.sha256 = str(found["property"]), str(found["model"])
-        self.said = {key: found[key] for key in found if key != "claims"}
+        self.sha256, self.said = str(found["model"]), {key: found[key] for key in found if key != "claims"}
         said = json.dumps(self.said, sort_keys=True, separators=(",", ":"))
         self.digest = hashlib.sha256(said.encode()).hexdigest()
 
@@ -293,29 +279,20 @@ class Question(Model):
         known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")
         found = keys(data, (*known, "relax", "pair", "asks", "arithmetic", "claims"), "the question")
         super().__init__(found)
-        choices = {"format": (FORMAT,), "mode": ("any", "each"), "arithmetic": ("real", "float32")}
-        choices |= {"asks": ("holds", "share")}
-        for key, allowed in choices.items():
-            if found[key] not in allowed:
-                reject(f"`{key}` is {found[key]!r}, and not {' or '.join(allowed)}")
+        choices = {"mode": ("any", "each"), "arithmetic": ("real", "float32"), "asks": ("holds", "share")}
+        for key, allowed in {"format": (FORMAT,), **choices}.items():
+            require(found[key] in allowed, f"`{key}` is {found[key]!r}, and not {' or '.join(allowed)}")
         self.each, self.asks, self.deployed = found["mode"] == "each", found["asks"], found["arithmetic"] == "float32"
-        self.differ = places_of(found["differ"], self.attributes)
-        self.shared = [place for place in self.shared if place not in self.differ]
-        sizes = [self.attributes[place].size for place in self.differ]
-        if prod(sizes) > MOST_ASSIGNMENTS or any(self.attributes[place].real for place in self.differ):
-            reject("what differs has too many values together, or a real attribute does")
-        self.assignments = list(product(*map(range, sizes)))
         self.where, self.target = (Condition(found[key], self.attributes) for key in ("where", "target"))
-        if not self.loose and (found["relax"] != [] or found["pair"] != ["and"]):
-            reject("the question is a relaxed one")
+        require(self.loose or (found["relax"] == [] and found["pair"] == ["and"]), "the question is a relaxed one")
         claims = keys(found["claims"], ("certified", "falsified", "holds", "compared", "margin"), "`claims`")
-        self.certified, self.falsified = exact(claims["certified"], "a share"), exact(claims["falsified"], "a share")
-        self.margin, self.holds = exact(claims["margin"], "the margin"), claims["holds"]
-        if type(self.holds) is not bool:
-            reject("`holds` is not a truth value")
-        two = [items(one, "one of two") for one in items(claims["compared"], "`compared`")]
+        shares = ("certified", "falsified", "margin")
+        self.certified, self.falsified, self.margin = (exact(claims[key], f"`{key}`") for key in shares)
+        self.holds = claims["holds"]
+        require(type(self.holds) is bool, "`holds` is not a truth value")
+        two = items(claims["compared"], "`compared`")
         #: Two individuals, by positions, who are said to be compared.
-        self.compared = [[whole(at, "a position") for at in one] for one in two]
+        self.compared = [[whole(at, "a position") for at in items(one, "one of two")] for one in two]
 
     def words(self) -> Iterator[str]:
         """The question as it is printed, and what it means."""

@@ -28,7 +28,7 @@ def cover(checker: Checker, lines: list[str]) -> tuple[dict[int, int], list[int]
     for number, ((box, parent), words) in enumerate(preorder(lines, (whole, -1), halves)):
         parents.append(parent)
         if words[0] not in INNER:
-            masses[number] = 0 if words == ["?"] else checker.mass(Node(box, (), None))
+            masses[number] = 0 if words == ["?"] else checker.mass(Node(box))
     return masses, parents
 
 

@@ -1,17 +1,12 @@
-"""How many units of a box the decision may change in: those between two half-spaces, counted in whole numbers.
-
-A unit in which two are decided differently has ``lower <= 0`` for one of them and ``upper <= 0`` for the other; so has
-what lies below both, whoever it is. With ``gap`` the least of the sum of both, ``lower`` lies in [gap, 0] there. Where
-scores may be off by a margin, 0 is the margin instead.
-"""
+"""How many units the decision may change in, and why no more: docs/proofs.md, Counted boxes and Lines."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import chain, combinations, pairwise
-from operator import sub
+from operator import add, sub
 
-from fairdsl_verify.bounds import BITS, Below, Pass
+from fairdsl_verify.bounds import BITS, Pass
 from fairdsl_verify.question import MAYBE
 
 #: A sum is told apart by so many bins, and an attribute's range by so many pieces.
@@ -19,15 +14,12 @@ BINS, PIECES = 1024, 256
 
 
 def crossed(found: Pass, mass: int, along: int | None = None) -> int:
-    """At most so many of the box's units, or cells of them; there are ``mass``.
-
-    ``along``: of each line along this attribute that the two half-spaces meet, no more count than `on_a_line` says.
-    """
+    """At most so many of the box's ``mass`` units, or cells; of lines ``along`` an attribute what `on_a_line` says."""
     if found.side != MAYBE:
         return 0
     # A bin is `width` bits of one number; all bins together have `mass`, so their sums do not run into each other.
     width, net = 1 + mass.bit_length(), found.net
-    both = Below([a + b for a, b in zip(found.lower.slopes, found.upper.slopes, strict=True)], 0)
+    both = list(map(add, found.lower, found.upper))
     gap = found.start(found.lower) + found.start(found.upper)
     margin = found.off << BITS * len(net.weights)
     last, reach = margin - found.start(found.lower), 0
@@ -69,13 +61,7 @@ def _pieces(found: Pass, place: int) -> list[tuple[int, int, int]]:
 
 
 def on_a_line(found: Pass, along: int) -> int:
-    """At most so many units of a line along an attribute, or so long a part of it, may be decided differently.
-
-    Between two in the box each unit with a range [l, h] makes of a difference of what it reads a part from 0 to 1, all
-    if l >= 0 and nothing if h <= 0. So the score goes up (or down) along the line by ``rise`` a position at least, and
-    what differs moves it by ``moved`` at most. Where two units of a line are decided differently, one has a score above
-    the threshold in the first, and one a score that is not in the second: they are less than moved / rise apart.
-    """
+    """At most so many units of a line, or so long a part of it, may be decided differently: ceil((r + 2 m) / s)."""
     net, (low, high) = found.net, found.box[along]
     multiples, attributes = net.multiples[along], net.question.attributes
     least, most = found.moves(net.rows[along][0])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any
 
-from fairdsl_verify import reject
+from fairdsl_verify import reject, require
 from fairdsl_verify.bounds import BITS, Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
@@ -20,8 +20,8 @@ from fairdsl_verify.slab import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16
-#: How many numbers a claim has that names no slopes.
-NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2}
+#: Claims, and how many numbers they have, if it is not known how many.
+NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "=": None, "~": None, "/": None}
 #: Lines with others below them: a box is cut in two, or trees are put together.
 INNER = ("S", "+")
 
@@ -31,20 +31,18 @@ class Node:
     """A box of units, which assignments of what differs are admitted there, and what the box has left of trees."""
 
     box: Box
-    admitted: tuple[int, ...]
-    known: Any
+    admitted: tuple[int, ...] = ()
+    known: Any = None
 
 
 @dataclass
 class Totals:
-    """Units in which two are compared, by what was found of them: counted, or in cells.
-
-    ``unsure``: fair, and perhaps none in which anybody is compared; those are in no share.
-    """
+    """Units in which two are compared, by what was found of them: counted, or in cells."""
 
     fair: int = 0
     unfair: int = 0
     open: int = 0
+    #: Fair, and perhaps none in which anybody is compared; those are in no share.
     unsure: int = 0
     somebody: bool = False
     leaves: int = 0
@@ -105,10 +103,8 @@ class Checker:
 
     def node(self, box: Box, admitted: tuple[int, ...], known: Any) -> Node:
         """A box, with who is admitted there of those who were admitted around it."""
-        around, found = self.around(box), list(admitted)
-        for number, before in enumerate(admitted):
-            if before == MAYBE:
-                found[number] = self.asked(self.assigned(around, number))
+        around = self.around(box)
+        found = [was if was != MAYBE else self.asked(self.assigned(around, each)) for each, was in enumerate(admitted)]
         return Node(box, tuple(found), known)
 
     def around(self, box: Box) -> Box:
@@ -127,22 +123,15 @@ class Checker:
         return tuple(here)
 
     def cut(self, box: Box, words: Sequence[str]) -> list[tuple[int, Box]]:
-        """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on).
-
-        It is as it was below a line `+ tree tree ..`.
-        """
-        if words[0] == "+":
+        """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on)."""
+        if words[0] == "+":  # trees are put together, of everybody in the box
             return [(-1, box)]
-        if len(words) != 3:
-            reject("a split is not an attribute and a position")
+        require(len(words) == 3, "a split is not an attribute and a position")
         place, at = digits(words[1]), digits(words[2])
-        if place not in self.shared:
-            reject("a box is split by an attribute that differs, or that there is not")
-        low, high = box[place]
-        real = self.question.attributes[place].real
-        if not low <= at < high or (real and at == low):
-            reject("a box is split outside of it")
-        return [(place, (*box[:place], ends, *box[place + 1 :])) for ends in ((low, at), (at + (not real), high))]
+        require(place in self.shared, "a box is split by an attribute that differs, or that there is not")
+        (low, high), whole = box[place], not self.question.attributes[place].real
+        require(low <= at < high and (at > low or whole), "a box is split outside of it")
+        return [(place, (*box[:place], ends, *box[place + 1 :])) for ends in ((low, at), (at + whole, high))]
 
     def halves(self, node: Node, words: Sequence[str]) -> list[Node]:
         """The node cut in two by a line, or the same with some trees as one."""
@@ -180,13 +169,8 @@ class Checker:
             return [list(members)]
         found: list[list[int]] = []
         for one in members:
-            apart, joined = list[list[int]](), [one]
-            for group in found:
-                if any(self.compared(one, other) for other in group):
-                    joined += group
-                else:
-                    apart.append(group)
-            found = [*apart, joined]
+            joined = [group for group in found if any(self.compared(one, other) for other in group)]
+            found = [*(group for group in found if group not in joined), [one, *chain(*joined)]]
         return found
 
     def paired(self, members: Sequence[int]) -> bool:
@@ -195,36 +179,32 @@ class Checker:
 
     def compares(self, two: Sequence[Sequence[int]]) -> bool:
         """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
-        sizes = [attribute.size for attribute in self.question.attributes]
-        known = all(len(one) == len(sizes) and all(map(range.__contains__, map(range, sizes), one)) for one in two)
-        if two and not (len(two) == 2 and known and self.related(*two)):
-            reject("the two who are said to be compared are not")
+        ranges = [range(attribute.size) for attribute in self.question.attributes]
+        known = all(len(one) == len(ranges) and all(map(range.__contains__, ranges, one)) for one in two)
+        require(not two or (len(two) == 2 and known and self.related(*two)), "the two who are called compared are not")
         return bool(two)
 
     def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Whether two are in one unit, and two are compared there."""
-        node = self.node(tuple((at, at) for at in one), (MAYBE,) * len(self.assignments), None)
-        sure = [number for number, admitted in enumerate(node.admitted) if admitted == YES]
+        unit = tuple((at, at) for at in one)
+        sure = [each for each in range(len(self.assignments)) if self.asked(self.assigned(unit, each)) == YES]
         return all(one[place] == other[place] for place in self.shared) and self.paired(sure)
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
-        mass, kind = self.mass(node), claim[0]
+        mass, kind, numbers = self.mass(node), claim[0], [digits(text) for text in claim[1:]]
+        along = numbers.pop(0) if kind == "/" and numbers else None
+        if NUMBERS.get(kind, -1) not in (None, len(numbers)) or (kind == "/" and along not in self.shared):
+            reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
+        slopes = [min(number, 1 << BITS) for number in numbers]
         totals.leaves += 1
         possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
         # Of relaxed questions nothing is known of who is compared in a unit.
         sure = [number for number in possible if node.admitted[number] == YES and not self.question.loose]
-        numbers = [digits(text) for text in claim[1:]]
-        along = numbers.pop(0) if kind == "/" and numbers else None
-        slopes = [min(number, 1 << BITS) for number in numbers]
-        known = kind in ("=", "~", "/") or len(numbers) == NUMBERS.get(kind)
-        if not known or (kind == "/" and along not in self.shared):
-            reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
         if kind == "?":
             totals.open += mass
         elif kind == "V":
-            if self.paired(possible):
-                reject("a leaf is called one of nobody who is compared, and somebody may be")
+            require(not self.paired(possible), "a leaf is called one of nobody who is compared, and somebody may be")
         elif kind == "=":
             if not possible or not self.alike(self.bounded(node, slopes=slopes)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
@@ -248,36 +228,27 @@ class Checker:
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""
-        if any(node.admitted[number] != YES for number in members):
-            reject("a leaf is evaluated where it is not known who is asked about")
+        require(all(node.admitted[number] == YES for number in members), "it is not known who is asked about")
         components = [component for component in self.components(members) if len(component) > 1]
         for unit, high in self.everybody(node.box, node.known, members) if components else ():
-            fair, mass = (
-                all(len({high[one] for one in each}) == 1 for each in components),
-                self.mass(Node(unit, (), None)),
-            )
+            fair, mass = all(len({high[one] for one in each}) == 1 for each in components), self.mass(Node(unit))
             totals.counted(fair=mass * fair, unfair=mass * (not fair))
 
     def everybody(self, box: Box, known: Any, only: Sequence[int]) -> Iterator[tuple[Box, dict[int, int]]]:
         """The side of each assignment in each unit, or box of units that nothing tells apart."""
-        runs = [self.runs(known, place, box[place]) for place in self.shared]
-        if prod(map(len, runs)) * len(only) > MOST_EVALUATED:
-            reject("a leaf is evaluated that has too many individuals")
-        for unit in product(*runs):
-            ends = dict(zip(self.shared, unit, strict=True))
-            here = tuple(ends.get(place, whole) for place, whole in enumerate(box))
+        runs = [self.runs(known, place, ends) if place in self.shared else [ends] for place, ends in enumerate(box)]
+        require(prod(map(len, runs)) * len(only) <= MOST_EVALUATED, "a leaf is evaluated of too many individuals")
+        for here in product(*runs):
             sides = {number: self.net.high(known, self.assigned(here, number)) for number in only}
-            if MAYBE in sides.values():
-                reject("a leaf is evaluated, and somebody is nearer to the threshold than the margin")
+            require(MAYBE not in sides.values(), "somebody is nearer to the threshold than the margin")
             yield here, sides
 
     def runs(self, known: Any, place: int, ends: tuple[int, int]) -> list[tuple[int, int]]:
         """An attribute's range in runs of positions that nothing tells apart."""
-        low, high = ends
         cuts = self.net.cuts(known, place, ends)
         if cuts and (self.question.attributes[place].real or len(cuts) >= MOST_EVALUATED):
             reject("a leaf is evaluated that has a range of reals, or too many individuals")
-        return list(zip([low, *cuts], [*(cut - 1 for cut in cuts), high], strict=True))
+        return list(zip([ends[0], *cuts], [*(cut - 1 for cut in cuts), ends[1]], strict=True))
 
 
 def follow(checker: Checker, lines: Iterator[str]) -> Totals:
@@ -293,14 +264,12 @@ def preorder(lines: Iterable[str], root: Any, halves: Callable[..., Any]) -> Ite
     """Each node with the words of its line; rejected unless the lines end with the last leaf."""
     waiting = [root]
     for line in lines:
-        if not 0 < len(waiting) <= MOST_WAITING:
-            reject("the tree goes on after its last leaf, or is too deep")
+        require(0 < len(waiting) <= MOST_WAITING, "the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
         yield node, words
         if words[0] in INNER:
             waiting += reversed(halves(node, words))
-    if waiting:
-        reject("the tree ends before its leaves cover the domain")
+    require(not waiting, "the tree ends before its leaves cover the domain")
 
 
 def verdict_of(totals: Totals, *, loose: bool = False) -> str:
