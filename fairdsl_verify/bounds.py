@@ -193,9 +193,8 @@ class Integers:
 
     def off(self, box: Sequence[tuple[int, int]], bounds: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
         """How far from the threshold scores have to be to count, on a box where the units have these bounds."""
-        if not self.margin or not self.question.deployed:
-            return self.margin
-        return min(self.margin, self.float32.off(box, bounds))
+        deployed = self.margin and self.question.deployed
+        return min(self.margin, self.float32.off(box, bounds)) if deployed else self.margin
 
 
 def _whole(row: Sequence[Fraction], scale: int) -> list[int]:
@@ -213,10 +212,6 @@ def _multiples(rows: list[list[int]]) -> tuple[list[int], list[int] | None]:
     return step, multiples if rows == [[factor * each for each in step] for factor in multiples] else None
 
 
-#: What lies below a unit, times a positive number: a constant, and what the rows of all attributes count.
-Below = list[int]
-
-
 class Pass:
     """Bounds of every unit on a box (docs/proofs.md, One pass); ``slopes`` are tried for each row beside the usual."""
 
@@ -232,7 +227,7 @@ class Pass:
         self.bounds = [net.first(box, only)]
         #: Of each layer, the units that may be above zero, with what `_lines` says and their rows.
         self._live: list[list[tuple[int, int, int, int, int]]] = []
-        #: What lies below the score less the threshold, and below its opposite.
+        #: What lies below the score less the threshold, and below its opposite: a constant, and what all rows count.
         self.lower, self.upper = net.sums
         for layer, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True)):
             ends = zip(*self.bounds[-1], net.down[layer][1], strict=True)
@@ -266,7 +261,7 @@ class Pass:
             most = -most
         return least, most
 
-    def _least(self, row: Sequence[int], bias: int, least: int) -> tuple[int, Below]:
+    def _least(self, row: Sequence[int], bias: int, least: int) -> tuple[int, list[int]]:
         """The least of a row, which is no less than this one, and the best of what lies below it."""
         found = []
         for slope in self._slopes:
@@ -277,14 +272,14 @@ class Pass:
                 break
         return least, max(found, key=lambda one: one[0])[1]
 
-    def adds(self, below: Below, place: int, positions: Iterable[int]) -> list[int]:
+    def adds(self, below: list[int], place: int, positions: Iterable[int]) -> list[int]:
         """What an attribute adds at positions."""
         start, multiples = self.net.starts[place], self.net.multiples[place]
         if multiples is None:
             return [below[start + at] for at in positions]
         return [below[start] * multiples[at] for at in positions]
 
-    def start(self, below: Below) -> int:
+    def start(self, below: list[int]) -> int:
         """The least of it without what lies in a range."""
         known, question = below[0], self.net.question
         for place in self._fixed:
@@ -294,13 +289,13 @@ class Pass:
             return known + sum(map(min, moves))
         return known + min(sum(map(list.__getitem__, moves, question.assignments[one])) for one in self._only)
 
-    def least(self, below: Below) -> int:
+    def least(self, below: list[int]) -> int:
         """The least of it on the box."""
         return self.start(below) + sum(
             min(self.adds(below, place, self.net.positions(place, self.box[place]))) for place in self.ranges
         )
 
-    def _below(self, weights: Sequence[int], constant: int, tried: int | None) -> tuple[Below, int]:
+    def _below(self, weights: Sequence[int], constant: int, tried: int | None) -> tuple[list[int], int]:
         """What lies below ``weights @ max(Z, 0) + constant``, by lines (``tried`` below open units) or ranges."""
         known = []
         for layer in reversed(range(len(self._live))):

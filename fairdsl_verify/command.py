@@ -75,14 +75,12 @@ def _checked(question: Question, totals: Totals) -> Checked:
     claims = "that the demand holds; " if question.holds else ""
     claims += f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
     reached = f"{verdict_of(totals, loose=question.loose and question.asks == 'holds')} ({totals.leaves} leaves)"
-    margin = question.margin if question.deployed else None
-    return Checked(question, follows, claims, reached, totals, margin=margin)
+    return Checked(question, follows, claims, reached, totals, margin=question.margin if question.deployed else None)
 
 
 def answer(proof: Path, models: Sequence[Path], wanted: str | None, **how: Any) -> tuple[str, int]:
     """What is printed about one proof, and 0 where it is verified, 3 where a sample showed no error, else 1."""
-    said: list[str] = []
-    code = 1
+    said, code = list[str](), 1
     try:
         checked = check(proof, *models, **how)
         said += checked.question.words()
@@ -105,13 +103,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", type=Path, action="append", default=[], help="a model's file; may be repeated")
     parser.add_argument("--question", help="the digest of the question that has to be the one proved")
     parser.add_argument("--sample", type=int, metavar="N", help="check N leaves drawn by mass; verifies nothing")
-    parser.add_argument("--seed", type=int, help="of the draws; without it one that nobody can know before")
+    parser.add_argument("--seed", type=int, default=secrets.randbits(64), help="of the draws; else nobody can know it")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="check so many parts of a proof at a time")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="a file of the parts that are done, to go on from")
     given = parser.parse_args(arguments)
     proofs = sorted(given.folder.glob("*.proof")) if given.folder.is_dir() else [given.folder]
-    seed = secrets.randbits(64) if given.seed is None else given.seed
-    sample = None if given.sample is None else (given.sample, seed)
+    sample = None if given.sample is None else (given.sample, given.seed)
     if (sample and sample[0] < 4) or given.jobs < 1:
         parser.error("--sample draws 4 leaves or more, and --jobs is at least 1")
     if given.resume is not None and (len(proofs) > 1 or sample):

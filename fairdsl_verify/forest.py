@@ -17,7 +17,7 @@ from typing import Any
 from fairdsl_verify import reject
 from fairdsl_verify.margin import of_threshold, of_trees
 from fairdsl_verify.onnx_file import Graph, Node
-from fairdsl_verify.question import MAYBE, Box, Column, Model, integral, side_of
+from fairdsl_verify.question import MAYBE, Attribute, Box, Column, Model, integral, side_of
 
 #: Lists of nodes, and of votes.
 _NODES = ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
@@ -182,7 +182,7 @@ class Forest:
         if not one.reads and not other.reads:
             return Tree.leaf(one.low + other.low)
         top, rest = (one, other) if one.reads else (other, one)
-        sides = zip(top.below, self.question.attributes[top.place].sides(top.cut), strict=True)
+        sides = zip(top.below, _sides(self.question.attributes[top.place], top.cut), strict=True)
         first, second = (self._sum(half, rest.within(top.place, *run)) for half, run in sides)
         return Tree.of(top.place, top.cut, (first, second))
 
@@ -289,10 +289,15 @@ class _Nodes:
         # From the last change on it is known how the test comes out; so it is between that and the one before, ...
         found = below[len(changes) & 1]
         for number in reversed(range(len(changes))):
-            first, second = self._question.attributes[place].sides(changes[number])
+            first, second = _sides(self._question.attributes[place], changes[number])
             halves = below[number & 1].within(place, *first), found.within(place, *second)
             found = Tree.of(place, changes[number], halves)
         return found
+
+
+def _sides(attribute: Attribute, cut: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Runs of positions that hold all values before a cut, and all others; of reals it lies in a cell of both."""
+    return (0, cut - (not attribute.real)), (cut - attribute.real, attribute.size - 1)
 
 
 def _test(

@@ -63,8 +63,7 @@ class Message:
 
     def text(self, number: int) -> str:
         """A field of text that may stand there once."""
-        self.one(number, 2, b"")
-        return "".join(self.texts(number))
+        return str(self.one(number, 2, b"").decode("utf-8", "replace"))
 
     def floats(self, number: int, code: str) -> list[Fraction]:
         """A field of floats (`f`) or doubles (`d`), packed or not."""

@@ -19,7 +19,6 @@ FORMAT = "fairdsl.proof/4"
 MOST_ASSIGNMENTS, MOST_EVALUATED = 4096, 4096
 #: Three-valued truth of a condition on a box.
 NO, MAYBE, YES = 0, 1, 2
-RELATIONS = ("<", "<=", ">", ">=")
 
 
 def whole(value: Any, what: str) -> int:
@@ -110,10 +109,6 @@ class Attribute:
     def measure(self, ends: tuple[int, int]) -> int:
         """How many values lie there; of reals, how many cells."""
         return ends[1] - ends[0] + (not self.real)
-
-    def sides(self, cut: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Runs of positions that hold all values before a cut, and all others; of reals it lies in a cell of both."""
-        return (0, cut - (not self.real)), (cut - self.real, self.size - 1)
 
     def value(self, position: int) -> Fraction:
         """The value at a position."""
@@ -242,7 +237,7 @@ class Model:
         decides = keys(found["decides"], ("of", "relation", "threshold"), "`decides`")
         #: What a score or a probability is compared with, or the label, a whole number or text, that is asked for.
         self.of, self.relation, self.threshold = decides["of"], decides["relation"], decides["threshold"]
-        relations = {"label": ("=",), "score": RELATIONS, "probability": RELATIONS}
+        relations = {"label": ("=",), **dict.fromkeys(("score", "probability"), ("<", "<=", ">", ">="))}
         require(self.relation in relations.get(self.of, ()), "`decides` is of no known kind, or by no known relation")
         if self.of != "label":
             self.threshold = exact(self.threshold, "the threshold")
@@ -251,8 +246,8 @@ class Model:
         require(self.of != "probability" or self.threshold == Fraction(1, 2), "a probability is not compared with 1/2")
         self.reads = [Column(item, self.attributes) for item in items(found["reads"], "`reads`")]
         self.sha256, self.said = str(found["model"]), {key: found[key] for key in found if key != "claims"}
-        said = json.dumps(self.said, sort_keys=True, separators=(",", ":"))
-        self.digest = hashlib.sha256(said.encode()).hexdigest()
+        said = json.dumps(self.said, sort_keys=True, separators=(",", ":")).encode()
+        self.digest = hashlib.sha256(said).hexdigest()
 
     def file_of(self, contents: Sequence[bytes]) -> bytes:
         """The model's file, of those that were given."""

@@ -12,7 +12,7 @@ from fairdsl_verify import reject
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Box
 from fairdsl_verify.relaxed import checker_of, question_of
-from fairdsl_verify.tree import INNER, Checked, Checker, Node, Totals, preorder
+from fairdsl_verify.tree import NUMBERS, Checked, Checker, Node, Totals, preorder
 
 
 def cover(checker: Checker, lines: list[str]) -> tuple[dict[int, int], list[int]]:
@@ -23,11 +23,13 @@ def cover(checker: Checker, lines: list[str]) -> tuple[dict[int, int], list[int]
 
     def halves(node: tuple[Box, int], words: Sequence[str]) -> list[tuple[Box, int]]:
         number = len(parents) - 1
-        return [(half, number) for _, half in checker.cut(node[0], words)]
+        # Where trees are put together the box stays what it is.
+        boxes = [node[0]] if words[0] == "+" else [half for _, half in checker.cut(node[0], words)]
+        return [(box, number) for box in boxes]
 
     for number, ((box, parent), words) in enumerate(preorder(lines, (whole, -1), halves)):
         parents.append(parent)
-        if words[0] not in INNER:
+        if words[0] in NUMBERS:
             masses[number] = 0 if words == ["?"] else checker.mass(Node(box))
     return masses, parents
 

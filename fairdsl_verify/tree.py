@@ -22,8 +22,6 @@ from fairdsl_verify.slab import crossed
 MOST_WAITING = 1 << 16
 #: Claims, and how many numbers they have, if it is not known how many.
 NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "=": None, "~": None, "/": None}
-#: Lines with others below them: a box is cut in two, or trees are put together.
-INNER = ("S", "+")
 
 
 @dataclass
@@ -93,8 +91,7 @@ class Checker:
         trees = any(node.domain == "ai.onnx.ml" for node in graph.nodes)
         self.net: Integers | Forest
         self.net = Forest(question, graph) if trees else Integers(question, network_of(graph, len(question.reads)))
-        self.rounding = self.net.rounding
-        self.net.margin = margin_of(question, self.rounding, self.net.scale)
+        self.net.margin = margin_of(question, self.net.rounding, self.net.scale)
 
     def root(self) -> Node:
         """The whole domain."""
@@ -124,9 +121,8 @@ class Checker:
 
     def cut(self, box: Box, words: Sequence[str]) -> list[tuple[int, Box]]:
         """The box cut in two by a line `S attribute position`: up to there, and after it (of reals, from it on)."""
-        if words[0] == "+":  # trees are put together, of everybody in the box
-            return [(-1, box)]
-        require(len(words) == 3, "a split is not an attribute and a position")
+        if len(words) != 3 or words[0] != "S":
+            reject(f"a line says {' '.join(words)!r}, which is not a claim, nor a split by an attribute at a position")
         place, at = digits(words[1]), digits(words[2])
         require(place in self.shared, "a box is split by an attribute that differs, or that there is not")
         (low, high), whole = box[place], not self.question.attributes[place].real
@@ -136,9 +132,8 @@ class Checker:
     def halves(self, node: Node, words: Sequence[str]) -> list[Node]:
         """The node cut in two by a line, or the same with some trees as one."""
         if words[0] == "+":
-            if not isinstance(self.net, Forest):
-                reject("trees are put together, and the model is none")
-            return [Node(node.box, node.admitted, self.net.added(node.known, [digits(text) for text in words[1:]]))]
+            net = self.net if isinstance(self.net, Forest) else reject("trees are put together, and the model is none")
+            return [Node(node.box, node.admitted, net.added(node.known, [digits(text) for text in words[1:]]))]
         return [
             self.node(box, node.admitted, self.net.narrowed(node.known, place, self.around(box)[place]))
             for place, box in self.cut(node.box, words)
@@ -194,7 +189,7 @@ class Checker:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
         mass, kind, numbers = self.mass(node), claim[0], [digits(text) for text in claim[1:]]
         along = numbers.pop(0) if kind == "/" and numbers else None
-        if NUMBERS.get(kind, -1) not in (None, len(numbers)) or (kind == "/" and along not in self.shared):
+        if NUMBERS[kind] not in (None, len(numbers)) or (kind == "/" and along not in self.shared):
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
         slopes = [min(number, 1 << BITS) for number in numbers]
         totals.leaves += 1
@@ -255,7 +250,7 @@ def follow(checker: Checker, lines: Iterator[str]) -> Totals:
     """Go through the tree in preorder, one line a node; what is claimed of each leaf is computed there."""
     totals = Totals(somebody=checker.compares(checker.question.compared))
     for node, words in preorder(lines, checker.root(), checker.halves):
-        if words[0] not in INNER:
+        if words[0] in NUMBERS:
             checker.leaf(node, words, totals)
     return totals
 
@@ -267,7 +262,7 @@ def preorder(lines: Iterable[str], root: Any, halves: Callable[..., Any]) -> Ite
         require(0 < len(waiting) <= MOST_WAITING, "the tree goes on after its last leaf, or is too deep")
         node, words = waiting.pop(), line.split(" ")
         yield node, words
-        if words[0] in INNER:
+        if words[0] not in NUMBERS:  # something stands below it
             waiting += reversed(halves(node, words))
     require(not waiting, "the tree ends before its leaves cover the domain")
 

@@ -161,7 +161,7 @@ def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deplo
     if deployed:
         both = {**asked, "arithmetic": "float32"}
         with suppress(RejectedError, Unproved):
-            margin = checker_of(relaxed_or_not({**asked, "claims": _claims()}), Graph(content)).rounding()
+            margin = checker_of(relaxed_or_not({**asked, "claims": _claims()}), Graph(content)).net.rounding()
             if not margin:
                 return _grown(problem, both, content, deadline, observer)[0]
             if asked["asks"] == "holds":

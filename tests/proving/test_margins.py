@@ -118,7 +118,7 @@ def held(model: onnx.ModelProto, rng: random.Random) -> bool:
     rows = np.array([[float(column.of(person)) for column in asked.reads] for person in people])
     session = onnxruntime.InferenceSession(content)
     deployed = session.run(None, {"x": rows.astype(F32)})[0][:, 0]
-    everybody, some = checker.rounding(), Fraction(0)
+    everybody, some = checker.net.rounding(), Fraction(0)
     for person, *scores in zip(people, deployed, run(model, rows, rng), strict=True):
         layers = exactly(net, person)
         box = ((rng.randint(0, person[0]), rng.randint(person[0], 99)), (0, 1))
@@ -158,7 +158,7 @@ def test_it_is_as_narrow_as_what_check_says_of_everybody(seed: int, tmp_path: Pa
     checker = Checker(Question({**question_of(problem, graph), "claims": claims}), graph)
     net = checker.net
     assert isinstance(net, Integers)
-    assert engine.decision[0] / 2 < checker.rounding() < engine.decision[0] * 2
+    assert engine.decision[0] / 2 < checker.net.rounding() < engine.decision[0] * 2
     layers = exactly(net, (1, 0))
     alone = net.float32.off([(1, 1), (0, 0)], [(values, values) for values in layers])
     assert alone < engine.decision[0] * net.scale / 4
@@ -207,7 +207,7 @@ def test_a_margin_of_a_faulty_engine_is_rejected(fault: str, tmp_path: Path) -> 
         model = deep(random.Random(3))
     asked = question(arithmetic="float32", decides={"of": "score", "relation": ">", "threshold": "-1000"})
     real = Question(asked | {"arithmetic": "real"})
-    bound = Checker(real, Graph(model.SerializeToString())).rounding()
+    bound = Checker(real, Graph(model.SerializeToString())).net.rounding()
     assert bound > 0
     for margin, fits in ((bound, True), (bound / 2, False), (bound * Fraction(999999, 1000000), False)):
         claimed = asked | {"claims": asked["claims"] | {"margin": str(margin)}}
@@ -237,7 +237,7 @@ def test_votes_that_are_short_numbers_are_summed_without_rounding(tmp_path: Path
     node = regressor([Branch("BRANCH_LEQ", 1, 0.5, Leaf(((0, 0.75),)), Leaf(((0, 0.25),)))] * 3)
     model = tree_file([node], outputs=["y"])
     asked = question(arithmetic="float32", decides={"of": "score", "relation": ">", "threshold": "1/2"})
-    assert Checker(Question(asked | {"arithmetic": "real"}), Graph(model.SerializeToString())).rounding() == 0
+    assert Checker(Question(asked | {"arithmetic": "real"}), Graph(model.SerializeToString())).net.rounding() == 0
     assert tried(tmp_path, model, asked, "=").follows
 
 

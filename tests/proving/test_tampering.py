@@ -68,7 +68,7 @@ def _tie(self: bounds.Integers, known: None, point: list[int]) -> int:
         self.zero_is_low ^= True
 
 
-def _unit_too_high(self: bounds.Pass, below: bounds.Below) -> int:
+def _unit_too_high(self: bounds.Pass, below: list[int]) -> int:
     return LEAST(self, below) + (1 << bounds.BITS * len(self._live))
 
 
