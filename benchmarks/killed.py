@@ -45,13 +45,7 @@ property fair {
   require REQUIRED
 }
 """
-#: A sum of so many tests of two attributes each that it is bounded, not counted leaf by leaf.
-_TESTS = "\n".join(
-    f"    + {1 + at % 5} * (age >= {18 + 7 * at % 72} and income < {37 * at % 999})"
-    f" - {1 + at % 3} * (years < {at % 40} and income >= {53 * at % 999})"
-    for at in range(1, 60)
-)
-_TREES = _SPEC.replace("3 * age - 80 + income - 5 * years + 7 * (sex = male)", f"7 * (sex = male)\n{_TESTS}")
+
 #: What is trained: least squares, to a linear document.
 _ESTIMATOR = """\
 import json
@@ -88,6 +82,16 @@ property fair {
   require same decision
 }
 """
+
+
+def trees(count: int) -> str:
+    """A spec about the sum of so many pairs of tests that it is bounded, not counted leaf by leaf."""
+    tests = "\n".join(
+        f"    + {1 + at % 5} * (age >= {18 + 7 * at % 72} and income < {37 * at % 999})"
+        f" - {1 + at % 3} * (years < {at % 40} and income >= {53 * at % 999})"
+        for at in range(1, count)
+    )
+    return _SPEC.replace("3 * age - 80 + income - 5 * years + 7 * (sex = male)", f"7 * (sex = male)\n{tests}")
 
 
 class BrokenError(Exception):
@@ -212,13 +216,13 @@ class Jobs(Kind):
 class Forests(Jobs):
     """The same of many trees, in a result that every checkpoint replaces."""
 
-    form, spec = "forest-job", _TREES
+    form, spec = "forest-job", trees(200)
 
 
 class Pairs(Forests):
     """The same of people who may differ in one more attribute by so much."""
 
-    spec = _TREES.replace("  require", "  within 2 in years\n  require")
+    spec = trees(30).replace("  require", "  within 2 in years\n  require")
 
 
 class Search(Kind):

@@ -6,6 +6,8 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 import fairdsl
 from fairdsl.backends.contract import Budget, Silent
 from fairdsl.backends.intervals.refine import Bounds, Refinement
+from fairdsl.backends.leaf_boxes import graft, judging, refinement
 from fairdsl.backends.rates import cover, shares
 from fairdsl.backends.refining import clock
 from fairdsl.backends.refining.clock import Checkpoints
@@ -23,7 +26,10 @@ from fairdsl.clock import Deadline, Meter, metered
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Shares
 from tests.intervals.bisection import SlowBisection, plane
+from tests.leaf_boxes.test_pair_jobs import BOOSTER, KINDS
+from tests.leaf_boxes.test_pair_jobs import job_file as forest_job
 from tests.lent_shares import SPEC
+from tests.oracle import truth
 
 distributed = pytest.importorskip("distributed")
 
@@ -123,6 +129,31 @@ def test_shares_of_trees_and_of_people(address: str, engine: str, asked: str, mo
     assert isinstance(found, Shares)
     assert isinstance(counted, Shares)
     assert (found.certified, found.falsified, found.undecided) == (counted.certified, counted.falsified, 0)
+
+
+@pytest.mark.parametrize("kind", ["one score", "within"])
+def test_forest_jobs(address: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped in the first slices and gone on with on the cluster, a job comes to what counting everybody comes to."""
+    problem = KINDS.get(kind, BOOSTER)
+    path, known = forest_job(tmp_path, problem), truth(problem)
+    slices, take = list[int](), _Run._take
+    monkeypatch.setattr(refinement, "_CUTS", 1)
+    monkeypatch.setattr(graft, "_LEAVES", 0)
+    monkeypatch.setattr(judging, "_BOXES", 1)
+    monkeypatch.setattr(clock, "_LEAVES", 1)
+    monkeypatch.setattr(clock, "_or_after", one_batch)
+    monkeypatch.setattr(_Run, "_take", lambda run, part, found: (slices.append(found.nodes), take(run, part, found)))
+    on_cluster = {"leaf_boxes": {"scheduler": address}}
+    with monkeypatch.context() as stopped:
+        stopped.setattr(_Run, "until", lambda run, clock: run._finish())
+        first = fairdsl.solve(path, timeout=60.0, options=on_cluster)
+    assert first.found.standing.undecided > 0  # type: ignore[union-attr]
+    fairdsl.solve(path, timeout=120.0, resume=True, options=on_cluster)
+    assert sum(slices) > 0
+    (item,) = fairdsl.recover(tmp_path, recheck=True).properties
+    assert item.shares is not None
+    fair = Fraction(known.fair, known.total)
+    assert (item.shares.certified, item.shares.falsified, item.shares.undecided) == (fair, 1 - fair, 0)
 
 
 def test_effort_is_spent_here() -> None:
