@@ -185,7 +185,7 @@ def gaps(draws: int, seed: int) -> Iterator[tuple[str, Line]]:
 
 
 def _gap(hits: list[int], n: int, level: float) -> Ends:
-    """As ``fairdsl.metrics.paired`` has it: all bounds of two at once."""
+    """As ``fairdsl.metrics.reading`` has it: all bounds of two at once."""
     each = [Counts(x, n) for x in hits]
     tail = (1 - level) / (len(each) * (len(each) - 1))
     bounds = [float(least_difference(a, b, tail)) for a in each for b in each if a is not b]

@@ -32,6 +32,10 @@ os.environ.setdefault("FAIRDSL_NO_CACHE", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Files of tests need not outlive a power cut: waiting for the disk thousands of times is time in which nothing is
+# tested. That the package waits for it is tested with a stand-in (tests/source/test_writing.py).
+os.fsync = lambda descriptor: None
+
 # Workers share the processor: a second thread of BLAS only makes them wait for each other, here and in processes
 # that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -11,29 +11,78 @@ from numpy.typing import NDArray
 
 from fairdsl.audit_sensitivity import errors
 from fairdsl.audit_sensitivity.choose import ANYWHERE, Group, Sites, groups_of
-from fairdsl.audit_sensitivity.people import crowd_of
 from fairdsl.audit_sensitivity.planted import NotPlantedError, Override, planted
 from fairdsl.audit_sensitivity.result import AskedProperty, Fate, Kind, LeftOut, Planted, Sensitivity
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.sampling import OpenInsideError, People
 from fairdsl.clock import Deadline, doing, phase
 from fairdsl.counterexamples.written import value_of
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaboration, Function, elaborate, load_models
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import FALSE, Member, Not, Predicate, Variable, conjoin
+from fairdsl.ir.expr import FALSE, Member, Not, Predicate, Variable, Who, conjoin
 from fairdsl.ir.model import Model
+from fairdsl.ir.population import Network, Population
 from fairdsl.ir.question import GroupMetric, Pair
+from fairdsl.metrics.subject import Subject
 from fairdsl.models.evaluators import evaluator_of
+from fairdsl.numerics.narrow import narrow
+from fairdsl.numerics.predicates import mask
 from fairdsl.options import Options
 from fairdsl.pipeline import verify
 from fairdsl.plan.choices import check_properties
 from fairdsl.plan.errors import unknown_choice
+from fairdsl.pruning.draws import draw
 from fairdsl.report.model import Report
 from fairdsl.semantics import CheckedSpec, front_end
 from fairdsl.semantics.wording.pairs import predicate_text
 from fairdsl.verdict import Judgement
 
-__all__ = ["Plan", "sensitivity_spec"]
+__all__ = ["Crowd", "Plan", "crowd_of", "sensitivity_spec"]
+
+#: How many people are drawn where there are no rows.
+_DRAWN = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """Individuals [people, attributes] of a domain, and in words who they are."""
+
+    values: NDArray[np.float64]
+    words: str
+
+
+def crowd_of(domain: Domain, model: Model, populations: Sequence[Population], seed: int) -> Crowd:
+    """The rows behind the first population over the domain that has some, or people drawn from the first one.
+
+    Where there is none, or its distribution says too little to draw people, everybody of the domain is drawn alike.
+    """
+    own = [each for each in populations if each.columns[: len(domain.attributes)] == domain.attributes]
+    for each in own:
+        if each.sample is not None and each.sample.rows:
+            rows = each.sample.values.floats[:, : len(domain.attributes)]
+            rows = rows[mask(domain.where, {Who.EACH: rows})]
+            return Crowd(rows, f"{len(rows):,} rows of `{each.name}`")
+    rng = np.random.default_rng(seed)
+    for each in own:
+        if isinstance(each, Network):
+            people = _drawn(each, domain, model, rng)
+            if people is not None:
+                return Crowd(people, f"{len(people):,} people drawn from `{each.name}`")
+    people = draw(domain, narrow(domain), _DRAWN, rng)
+    return Crowd(people, f"{len(people):,} people drawn from the whole of `{domain.name}`, all alike")
+
+
+def _drawn(network: Network, domain: Domain, model: Model, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    everything = tuple(range(len(network.columns)))
+    subject = Subject(network=network, model=model, condition=domain.where, keys=everything)
+    try:
+        crowd = People(subject, rng).draw(_DRAWN)
+    except OpenInsideError:
+        return None
+    people = crowd.values[0].floats[~crowd.lost, : len(domain.attributes)]
+    return np.asarray(people[mask(domain.where, {Who.EACH: people})])
+
 
 #: A discriminator has to reach this part of the people that were asked for.
 _LEAST = 0.75

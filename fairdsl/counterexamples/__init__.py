@@ -2,7 +2,6 @@
 
 from fairdsl.counterexamples.found import Example, Found, Representative
 from fairdsl.counterexamples.near import NearSummary
-from fairdsl.counterexamples.request import Request
-from fairdsl.counterexamples.run import search_spec
+from fairdsl.counterexamples.run import Request, search_spec
 
 __all__ = ["Example", "Found", "NearSummary", "Representative", "Request", "search_spec"]

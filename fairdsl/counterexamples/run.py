@@ -1,37 +1,138 @@
-"""From a spec to a table of violating pairs: which question, the search, and what is said of the results."""
+"""From a spec to a table of violating pairs: which question, the search, and what is said of the results.
+
+Which columns the table of counterexamples has.
+
+They are the attributes of a, then ``b.NAME`` for those in which b may be another, the two decisions, the two
+scores (one each, or one for each outcome), what was asked for beside (``score_gap`` and ``bits``, ``distance`` and
+``nearest_row``, ``representative``), and which strategy found the pair. Names of attributes hold no dot; where one of
+them is the name of such a column, or ``decision`` or ``score``, the column's own name begins with ``found.``.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.search import Ending, Judged, SearchResult, evaluator_of, falsify, loaded, strategies
 from fairdsl.clock import Meter, metered, phase
-from fairdsl.counterexamples.columns import columns_of
 from fairdsl.counterexamples.errors import no_question, no_representatives, strategy_needs_formula
 from fairdsl.counterexamples.found import Found, Representative
 from fairdsl.counterexamples.near import NearSummary, rows_near
 from fairdsl.counterexamples.representatives import Stand, representatives
-from fairdsl.counterexamples.request import Request
 from fairdsl.counterexamples.results import Examples, Results
-from fairdsl.counterexamples.table import check_output, write_table
+from fairdsl.counterexamples.table import Coded, Column, Numbers, check_output, write_table
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Domain, Integer, Real
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
+from fairdsl.options import Options, Run
 from fairdsl.plan.choices import check_properties
 from fairdsl.plan.errors import unknown_choice
 from fairdsl.report.ran import EndedBy, ran_of
 from fairdsl.semantics import CheckedSpec, front_end
 
-__all__ = ["search_spec"]
+__all__ = ["Request", "columns_of", "search_spec"]
+
+BoolArray = NDArray[np.bool_]
+
+
+def columns_of(
+    results: Results, domain: Domain, pair: Pair, outcomes: Sequence[str], boxes: Sequence[BoolArray]
+) -> tuple[Column, ...]:
+    """The table of the counterexamples; ``boxes`` say which of them lie in the box of each representative."""
+    taken = {attribute.name for attribute in domain.attributes}
+    columns = [*_individuals(results, domain, pair), *_answers(results, outcomes, taken)]
+    columns += _asked_for(results, taken, boxes)
+    return (*columns, Coded("found.by", results.strategies, results.by))
+
+
+def _individuals(results: Results, domain: Domain, pair: Pair) -> Iterator[Column]:
+    a, b = results.written
+    for index, attribute in enumerate(domain.attributes):
+        yield Coded.of_attribute(attribute.name, attribute, a[:, index])
+    for index in sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}):
+        attribute = domain.attributes[index]
+        yield Coded.of_attribute(f"b.{attribute.name}", attribute, b[:, index])
+
+
+def _answers(results: Results, outcomes: Sequence[str], taken: set[str]) -> Iterator[Column]:
+    def named(who: str, name: str) -> str:
+        return f"found.{who}.{name}" if name in taken else f"{who}.{name}"
+
+    pairs = results.pairs
+    # An open decision is the last of the names.
+    names = (*outcomes, "open")
+    for place, who in enumerate("ab"):
+        yield Coded(named(who, "decision"), names, pairs.decisions[:, place] % len(names))
+    single = pairs.scores.shape[2] == 1
+    for place, who in enumerate("ab"):
+        for score in range(pairs.scores.shape[2]):
+            name = named(who, "score") if single else f"{who}.score.{outcomes[score]}"
+            yield Numbers(name, pairs.scores[:, place, score])
+
+
+def _asked_for(results: Results, taken: set[str], boxes: Sequence[BoolArray]) -> Iterator[Column]:
+    def named(name: str) -> str:
+        return f"found.{name}" if name in taken else name
+
+    if results.severity is not None:
+        yield Numbers(named("score_gap"), results.severity.gaps)
+        yield Numbers(named("bits"), results.severity.bits)
+    if results.near is not None:
+        yield Numbers(named("distance"), results.near.distances)
+        numbers, places = np.unique(results.near.rows, return_inverse=True)
+        yield Coded(named("nearest_row"), tuple(numbers.tolist()), places.ravel())
+    if boxes:
+        # Boxes do not overlap; the first of the values is that of a pair in none of them.
+        places = np.zeros(len(results.pairs), dtype=np.int64)
+        for number, inside in enumerate(boxes, 1):
+            places[inside] = number
+        yield Coded(named("representative"), (None, *range(1, len(boxes) + 1)), places)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is searched for and how, beside the spec and its files.
+
+    Of the property ``about`` (None: the one there is) ``count`` pairs (None: until nothing new is found), within the
+    limits, from the seed and with the parameters of ``options``. ``strategy`` None: ``outward`` near rows, else
+    ``portfolio``. ``near``: the path of a CSV file, or the name of a distribution, to stay near to.
+    ``representatives``: how many. The table has ``severity`` columns if asked for, or if they ``rank`` it: ``bits``,
+    ``gap`` or ``distance``.
+    """
+
+    about: str | None
+    count: int | None
+    options: Options
+    strategy: str | None
+    near: str | None
+    representatives: int
+    severity: bool
+    rank: str | None
+    output: str | None
+
+    def __post_init__(self) -> None:
+        if self.rank == "distance" and self.near is None:
+            raise ValueError("`rank` by distance needs rows to be `near` to")
+
+    @property
+    def run(self) -> Run:
+        """Its limits and its seed."""
+        return self.options.run
+
+    @property
+    def order(self) -> str | None:
+        """What the pairs are ordered by: near rows by their distance, unless something else is asked for."""
+        return self.rank or (None if self.near is None else "distance")
+
 
 #: Pairs of counterexamples whose distance is taken for the spread.
 _DISTANCES = 4000

@@ -172,23 +172,24 @@ def _infimum(region: _Region, q: tuple[float, float], number: _Number, least: fl
     cells = _parted(np.array([q[0]]), np.array([q[1]]))
     for _ in range(_LEVELS):
         starts, ends = cells
+        others = region.others(starts)
         met = high
         for _ in range(_HALVINGS):
             if high - low <= _PRECISE * (estimate - low):
                 break
             middle = (low + high) / 2
             p = number.reach(middle, ends)
-            likely = region.likely(p, starts)
+            likely = region.likely(p, others)
             # Of a smaller number A is less likely: cells below the tail stay there.
             if np.any(likely):
                 # There it has the tail at the cell's first q, with a number that is greater by what the cell costs.
                 met = min(met, float(number.of(np.minimum(p, 1.0), starts)[likely].min()))
-                high, starts, ends = middle, starts[likely], ends[likely]
+                high, starts, ends, others = middle, starts[likely], ends[likely], others.those(likely)
             else:
                 low = middle
         high = max(low, met)
         starts, ends = cells
-        wanted = region.likely(number.reach(high, ends), starts)
+        wanted = region.likely(number.reach(high, ends), region.others(starts))
         if not np.any(wanted):
             return high
         cells = _parted(starts[wanted], ends[wanted])
@@ -202,6 +203,20 @@ def _parted(starts: _Floats, ends: _Floats) -> tuple[_Floats, _Floats]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Others:
+    """For each of several q the numbers of hits of the other group that matter [q, hits]."""
+
+    #: How probable each is.
+    weights: _Floats
+    #: From how many hits of the one group on the two are in A.
+    steps: _Ints
+
+    def those(self, chosen: _Booleans) -> _Others:
+        """The same of some of the q."""
+        return _Others(self.weights[chosen], self.steps[chosen])
+
+
+@dataclass(frozen=True, slots=True)
 class _Region:
     """The samples A of two sizes: of each y those from a step on."""
 
@@ -210,14 +225,18 @@ class _Region:
     steps: _Ints
     tail: float
 
-    def likely(self, p: _Floats, q: _Floats) -> _Booleans:
+    def others(self, q: _Floats) -> _Others:
+        """What :meth:`likely` asks of each q, whatever the p beside it."""
+        first, weights = self._likely(self.second, q)
+        return _Others(weights, self.steps[first[:, None] + np.arange(weights.shape[1])])
+
+    def likely(self, p: _Floats, others: _Others) -> _Booleans:
         """Whether A is as likely as the tail, for each p and q; never where p < 0, since there is nobody."""
-        first, above = self._likely(self.first, np.clip(p, 0.0, 1.0))
-        second, weights = self._likely(self.second, q)
-        above = np.append(np.cumsum(above[:, ::-1], axis=1)[:, ::-1], np.zeros((len(p), 1)), axis=1)
-        y = second[:, None] + np.arange(weights.shape[1])
-        place = np.clip(self.steps[y] - first[:, None], 0, above.shape[1] - 1)
-        found = (weights * np.take_along_axis(above, place, axis=1)).sum(axis=1)
+        first, weights = self._likely(self.first, np.clip(p, 0.0, 1.0))
+        above = np.zeros((len(p), weights.shape[1] + 1))
+        np.cumsum(weights[:, ::-1], axis=1, out=above[:, -2::-1])
+        place = np.clip(others.steps - first[:, None], 0, weights.shape[1])
+        found = (others.weights * np.take_along_axis(above, place, axis=1)).sum(axis=1)
         return np.asarray((found >= self.tail) & (p >= 0.0))
 
     def _likely(self, trials: int, p: _Floats) -> tuple[_Ints, _Floats]:

@@ -5,6 +5,11 @@ first where those before leave the demand open. The rule is fixed and printed by
 never swapped in silently: where nobody can decide a demand about pairs, whoever finds violations is asked all the same,
 and what is not found is unknown, not proved. Where nobody can say anything the demand is refused, with the reason of
 the backend that comes nearest.
+
+The proof that is asked for first: the model reads nothing in which the two individuals may differ.
+
+Then it computes both alike, whatever it is, and every pair meets the demand. No engine is needed, and no search before
+one. Trees are bound without the nodes that nobody reaches, so a test that decides nothing is not read either.
 """
 
 from __future__ import annotations
@@ -12,24 +17,85 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
+from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Procedure, Refusal
 from fairdsl.backends.encoding import Encoding
 from fairdsl.clock import GRACE, Deadline, OutOfTimeError, deadline_in_force, doing, look, until
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated
+from fairdsl.ir.alike import apart, computed_alike
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import Pair, Quantity
+from fairdsl.numerics.narrow import narrow
 from fairdsl.plan import errors
 from fairdsl.plan.gate import turned_away, without_layers
 from fairdsl.plan.registry import PARTITIONING, Registered, engines
-from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
-from fairdsl.verdict import Refused
+from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Refused
 
-__all__ = ["Inexpressible", "Plan", "Stage", "Unproved", "expressible", "negotiate", "plan_of", "refusal_of_clauses"]
+__all__ = [
+    "Inexpressible",
+    "Plan",
+    "Stage",
+    "Structure",
+    "Unproved",
+    "expressible",
+    "negotiate",
+    "plan_of",
+    "refusal_of_clauses",
+]
+
+
+class Structure:
+    """Proves what follows from what a model reads."""
+
+    name = "structure"
+    about = Capability(
+        questions=("pairs: same decision, score gap; whoever is compared",),
+        quantities=(Quantity.HOLDS.value,),
+        models=("every model that reads nothing in which the two may differ; of black boxes files alone",),
+    )
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Ready where the model reads nothing in which the two may differ."""
+        if problem.quantity is not Quantity.HOLDS or not computed_alike(problem):
+            return Refusal(why="the model reads something in which the two may differ", span=problem.model.span)
+        return Offer(
+            method="the model reads nothing in which the two may differ", decides=True, fits=2, cost=Cost.COUNT
+        )
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Holds:
+        """It holds; of the deployed file too where that is known to compute with nothing else."""
+        evidence = Evidence(backend=self.name, method="the model reads nothing in which the two may differ")
+        facts.so_far = Holds(evidence=evidence)
+        if _file_too(problem):
+            notes = ("the file computes both individuals alike, rounding included",)
+            evidence = replace(evidence, notes=notes, basis=Basis(arithmetic=Arithmetic.DEPLOYED))
+        return Holds(evidence=evidence)
+
+
+def _pair(problem: Problem) -> Pair:
+    assert isinstance(problem.question, Pair), "structure was asked what it refuses"
+    return problem.question
+
+
+def _file_too(problem: Problem) -> bool:
+    """Whether the deployed file is known to compute with nothing in which the two may differ."""
+    pair, model = _pair(problem), problem.model
+    if model.deployed is None or pair.sure:
+        return False
+    if isinstance(model.opaque, BlackBox):  # what is known of it is known of the file
+        return True
+    # Importing the reader of files is for those that have one.
+    from fairdsl.models.float32.decision import analysis_of, attributes_read
+
+    file = analysis_of(model, narrow(problem.domain, pair.target))
+    read = None if file is None else attributes_read(file)
+    return read is not None and apart(pair).isdisjoint(read)
+
 
 #: An offer may take one part in so many of the time that is left.
 _OFFER_PART = 4

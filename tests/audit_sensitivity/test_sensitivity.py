@@ -3,27 +3,54 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.audit_sensitivity import Fate, Kind, Planted, Sensitivity
 from fairdsl.cli.app import cli
 from fairdsl.codec import from_plain
 
-SPEC = Path(__file__).parents[2] / "examples" / "sensitivity" / "clerks.fair"
+ROOT = Path(__file__).parents[2]
+SPEC = ROOT / "examples" / "sensitivity" / "clerks.fair"
 Person = dict[str, object]
 
 
 @pytest.fixture(scope="module")
-def found() -> Sensitivity:
-    return fairdsl.sensitivity(SPEC)
+def ran() -> tuple[Result, Sensitivity]:
+    """What the command prints, and what it prints it of: the run takes seconds."""
+    kept: list[Sensitivity] = []
+
+    def keeping(*arguments: Any, **options: Any) -> Sensitivity:
+        kept.append(sensitivity(*arguments, **options))
+        return kept[-1]
+
+    sensitivity = fairdsl.sensitivity
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fairdsl, "sensitivity", keeping)
+        result = CliRunner().invoke(cli, ["sensitivity", str(SPEC)])
+    return result, kept[0]
+
+
+@pytest.fixture(scope="module")
+def found(ran: tuple[Result, Sensitivity]) -> Sensitivity:
+    return ran[1]
+
+
+def test_the_command_prints_what_the_page_says(ran: tuple[Result, Sensitivity]) -> None:
+    result, found = ran
+    assert (result.exit_code, result.stdout) == (found.exit_code.value, f"{found}\n")
+    page = (ROOT / "docs" / "sensitivity.md").read_text(encoding="utf-8")
+    (printed,) = re.findall(r"^\$ fairdsl sensitivity examples/sensitivity/clerks.fair\n(.*?)^```$", page, re.M | re.S)
+    assert result.stdout.replace(str(SPEC), "examples/sensitivity/clerks.fair") == printed
 
 
 def everybody() -> Iterator[tuple[Person, Fraction]]:

@@ -94,7 +94,7 @@ def curved(found: Case) -> bool:
 
 def agrees(found: Case, verdict: Verdict | None) -> None:
     """Whether a verdict on a yes or no is what the loops over everybody come to."""
-    asked = found.asked()
+    asked = found.asked
     broken = [people for people in asked if not found.demand.of(people)]
     spec = found.spec(found.demand.text)
     match verdict:
@@ -158,7 +158,7 @@ def rows_agree(found: Case, rows: list[Person], folder: Path) -> Verdict | None:
     if not demands:
         return None
     holds, share = (ask(BACKENDS["rows"].procedure(), problem) for problem in demands)
-    asked, unfair = found.judged_units()
+    asked, unfair = found.judged_units
     inside = [row for row in rows if all(said.of({"": row}) for said in found.targets)]
     units = [unit for unit in map(found.unit_of, inside) if unit in asked]
     met = sum(unit not in unfair for unit in units)
@@ -229,7 +229,7 @@ def by_cvc5(found: Case, folder: Path) -> str | None:
     if not isinstance(problem.question, Demanded) or isinstance(ENGINE["smt"].offer(problem), Refusal):
         return None
     status = ask_cvc5(whole_script(problem)).status
-    broken = any(not found.demand.of(people) for people in found.asked())
+    broken = any(not found.demand.of(people) for people in found.asked)
     assert status == ("sat" if broken else "unsat"), (status, found.spec(found.demand.text))
     return status
 

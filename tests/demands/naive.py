@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from random import Random
 
@@ -142,6 +142,7 @@ class Case:
                 return False
         return True
 
+    @cached_property
     def asked(self) -> list[People]:
         """Those of whom the premise is true, and of whom models are as sure as is asked."""
         asked = (*self.premises, *self.sure)
@@ -149,12 +150,12 @@ class Case:
 
     def share(self) -> Fraction | None:
         """The share of units in question that no tuple breaks; None where there is no unit in question."""
-        asked, unfair = self.judged_units()
+        asked, unfair = self.judged_units
         return Fraction(len(asked) - len(unfair), len(asked)) if asked else None
 
     def share_under(self, chance: Callable[[Person], Fraction]) -> Fraction | None:
         """The share of the mass of those in question that lies in fair units; None where they have none."""
-        asked, unfair = self.judged_units()
+        asked, unfair = self.judged_units
         fair, total = Fraction(0), Fraction(0)
         for values in product(*VALUES.values()):
             one = dict(zip(VALUES, values, strict=True))
@@ -163,10 +164,11 @@ class Case:
                 fair += chance(one) if self.unit_of(one) not in unfair else 0
         return fair / total if total else None
 
+    @cached_property
     def judged_units(self) -> tuple[set[object], set[object]]:
         """The units in question, and the unfair ones of them."""
         asked, unfair = set[object](), set[object]()
-        for people in self.asked():
+        for people in self.asked:
             for unit in map(self.unit_of, self._ends(people)):
                 asked.add(unit)
                 if not self.demand.of(people):

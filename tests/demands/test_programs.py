@@ -27,7 +27,7 @@ def test_programs_against_the_definition(kind: str, tmp_path: Path) -> None:
             said = decide(problem, Limits(seconds=10.0, seed=0, programs_only=True))
         except UnsplitError:  # it has one script, and no cases
             continue
-        broken = any(not found.demand.of(people) for people in found.asked())
+        broken = any(not found.demand.of(people) for people in found.asked)
         if said.status is not Status.UNKNOWN:
             decided += 1
             assert (said.status is Status.VIOLATED) == broken, found.spec(found.demand.text)

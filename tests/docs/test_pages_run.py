@@ -30,8 +30,9 @@ PAGES = {
     "pytorch.md": ("torch", "onnxscript"),
     "keras.md": ("keras", "onnxscript", "torch"),
 }
-#: Pages that lead to a result, by commands alone.
-WALKS = ("practitioner.md", "auditor.md", "researcher.md", "sensitivity.md")
+#: Pages that lead to a result, by commands alone. That of sensitivity.md takes seconds, and is held against the page
+#: where what it comes to is counted again (tests/audit_sensitivity).
+WALKS = ("practitioner.md", "auditor.md", "researcher.md")
 _COMMAND = re.compile(r"^\$ fairdsl (?P<arguments>.*)\n(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _SECONDS = re.compile(r"under 0\.1 s|\d+\.\d s")
 

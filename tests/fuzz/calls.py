@@ -29,7 +29,7 @@ from fairdsl.comparing.read import read_report
 from fairdsl.data.table import read_table
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render
-from fairdsl.populations.files import read_network
+from fairdsl.populations.build import read_network
 from fairdsl.report.findings import Failure
 from fairdsl.semantics import front_end
 from fairdsl.semantics.checked import CheckedSpec

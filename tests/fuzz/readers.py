@@ -46,7 +46,7 @@ READERS: tuple[Reader, ...] = (
     Reader(name="csv", begins=documents.tables, read=calls.table, modules=("data/table", "data/text", "data/cells")),
     Reader(name="parquet", begins=documents.parquet, read=calls.parquet, modules=("data/parquet",)),
     Reader(
-        name="bif", begins=documents.networks, read=calls.bif, modules=("populations/files", "populations/bif_read")
+        name="bif", begins=documents.networks, read=calls.bif, modules=("populations/build", "populations/bif_read")
     ),
     Reader(
         name="population", begins=documents.populations, read=calls.population, modules=("populations/document_read",)
@@ -84,7 +84,7 @@ READERS: tuple[Reader, ...] = (
         name="vnnlib",
         begins=documents.queries,
         read=calls.query,
-        modules=("backends/smt/vnnlib/solve", "backends/smt/vnnlib/verify"),
+        modules=("backends/smt/vnnlib/encoding", "backends/smt/vnnlib/verify"),
     ),
     Reader(
         name="vnnlib-answer",

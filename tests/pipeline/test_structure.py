@@ -20,7 +20,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import read_attributes
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
-from fairdsl.plan.structure import Structure
+from fairdsl.plan.negotiate import Structure
 from fairdsl.verdict import Holds, Judgement, Vacuous
 from tests.agreement.engines import about_somebody
 from tests.builders import domain, integer, layer, model, problem, score

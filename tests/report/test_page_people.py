@@ -13,6 +13,7 @@ from samples import REPORT, demand, share_demand, shares
 
 from fairdsl.elaborate import build_populations
 from fairdsl.ir.question import Quantity, influence_name, influence_of
+from fairdsl.report.gather import domains, populations
 from fairdsl.report.html.network import drawn_network
 from fairdsl.report.people import (
     AttributeKind,
@@ -21,7 +22,6 @@ from fairdsl.report.people import (
     ListedDomain,
     ListedPopulation,
 )
-from fairdsl.report.whom import domains, populations
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Evidence, Interval, Region, Value
 

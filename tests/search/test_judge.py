@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.search.admissibility import admissible_rows
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.falsify import Ending
-from fairdsl.backends.search.judge import Judge, Status
+from fairdsl.backends.search.judge import Judge, Status, admissible_rows
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Relaxation, ScoreGap

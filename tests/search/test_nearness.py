@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.search import nearness
-from fairdsl.backends.search.given import as_deployed
+from fairdsl.backends.search.ground import as_deployed
 from fairdsl.backends.search.nearness import Nearest, scales_of
 from tests.builders import BOOLEAN, category, domain, integer, real
 from tests.drawing import examples

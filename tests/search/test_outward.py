@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget, Silent
 from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.falsify import falsify
-from fairdsl.backends.search.given import as_deployed
+from fairdsl.backends.search.falsify import Ending, SearchResult, falsify
+from fairdsl.backends.search.ground import as_deployed
 from fairdsl.backends.search.nearness import scales_of
 from fairdsl.backends.search.pool import NearestFirst
-from fairdsl.backends.search.result import Ending, SearchResult
 from fairdsl.backends.search.strategies import STRATEGIES
 from fairdsl.ir.problem import Problem
 from tests.builders import BOOLEAN, category, domain, integer, linear, problem, real, score

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import fairdsl
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.search import Search
-from fairdsl.backends.search.deployed import DeployedFile
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.falsify import Ending
-from fairdsl.backends.search.judge import Judge, Status
+from fairdsl.backends.search.judge import DeployedFile, Judge, Status
 from fairdsl.cli.app import cli
 from fairdsl.ir.declaration import WhenClass
 from fairdsl.ir.problem import Problem

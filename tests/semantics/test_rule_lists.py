@@ -15,7 +15,7 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.ir.declaration import ByRules, FileSource, RuleList
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Compare, Linear, Predicate, Relation, Variable, Who
-from fairdsl.semantics.models.unreached import report_unreached
+from fairdsl.semantics.models.rules import report_unreached
 from tests import builders
 from tests.oracle import true_for, values_of
 from tests.rule_strategies import listed

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 import fairdsl
 from fairdsl.backends.ssat.writing import sdimacs_of
 from fairdsl.cli.app import cli
-from fairdsl.cli.solved import heading
+from fairdsl.cli.solve import heading
 from fairdsl.solver_files.solve import SolvedFile
 from fairdsl.verdict import Reason
 from tests.ssat.test_engine_budget import hard

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Cost, Offer, Refusal
-from fairdsl.backends.rows.listing import listed
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Access
 from fairdsl.ir.population import Rows
@@ -22,9 +21,31 @@ from fairdsl.metrics import Joint, RowKeys, columns_of, counts_of, of_all_decide
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED, exact_scores
 from fairdsl.replay import Decisions, decide, decisions_of_rows, differing
-from fairdsl.verdict import Arithmetic, Basis, Decider, Evidence, Refused, Value
+from fairdsl.verdict import Arithmetic, Basis, Decider, DifferingRow, Evidence, Individual, Refused, Value
 
-__all__ = ["metric_over_rows", "offer_of_metric"]
+__all__ = ["listed", "metric_over_rows", "offer_of_metric"]
+
+
+def listed(problem: Problem, rows: Rows, decisions: Decisions, marked: Sequence[int]) -> tuple[DifferingRow, ...]:
+    """The rows at these places, with the outcomes that exact arithmetic and the file come to."""
+
+    def said(by: Decider, place: int) -> str | None:
+        found = UNDECIDED if by not in decisions else int(decisions[by][place])
+        return None if found == UNDECIDED else problem.model.outcomes[found]
+
+    people = rows.sample.values.keep(range(len(problem.domain.attributes)))
+    points = people.at(np.array(marked, dtype=np.intp)).points() if marked else []
+    file = Decider.ANSWERS if Decider.ANSWERS in decisions else Decider.DEPLOYED
+    return tuple(
+        DifferingRow(
+            row=place + 1,
+            values=Individual.of(problem.domain, point),
+            exact=said(Decider.EXACT, place),
+            deployed=said(file, place),
+        )
+        for place, point in zip(marked, points, strict=True)
+    )
+
 
 _Counts = NDArray[np.int64]
 

@@ -6,11 +6,24 @@ file where there is one. If only one of the two arithmetics calls it a violation
 Exact arithmetic is float64 with a rigorous error bound, and more digits or fractions for whatever that bound leaves
 open (:meth:`Evaluator.settled`); the distance of two scores from a gap's limit likewise. The deployed file runs in
 batches, of whose kernels the last bit of a score may depend on the size of the batch; where a bound of its rounding
-says what it decides, it need not run (:mod:`fairdsl.backends.search.deployed`).
+says what it decides, it need not run (:mod:`fairdsl.backends.search.judge`).
 
 A black box has one arithmetic, its own. In place of the second one it is asked again, a file one by one, a function in
 other batches (:mod:`fairdsl.models.black_boxes.asked`); what breaks the demand in one of the two alone is a gap as
 well.
+
+Whether pairs are such as the question speaks of, for many at once and from the question alone.
+
+The same rules as :func:`fairdsl.replay.admissible`, in the same order; nothing is taken over from how a pair was
+found. All comparisons are exact: floats are compared with the floats next to a bound, linear conditions by
+:func:`fairdsl.numerics.predicates.mask`.
+
+What the deployed file decides of many individuals, run only where rounding may matter.
+
+For most models everybody is run: that costs less than all the rest. The file of a support vector machine takes longer
+than the search itself, so it is not run on those whom it is bounded to decide as exact arithmetic does
+(:mod:`fairdsl.numerics.kernel_float32`). The first few dozen of these are run all the same, and if the file decides
+only one of them otherwise, it does not compute as supposed and is run on everybody from then on.
 """
 
 from __future__ import annotations
@@ -25,23 +38,94 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget
-from fairdsl.backends.search.admissibility import admissible_rows
-from fairdsl.backends.search.deployed import DeployedFile
+from fairdsl.backends.search.candidates import apart, between
 from fairdsl.backends.search.evaluators import Evaluator
 from fairdsl.backends.search.ground import SETTLED, Pairs
-from fairdsl.ir.expr import Who
+from fairdsl.ir.domain import Attribute, Domain, Integer, Real
+from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Deployed, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
 from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
-from fairdsl.numerics.evaluate import Settled, points_of
+from fairdsl.numerics.evaluate import BatchEvaluator, Settled, points_of
 from fairdsl.numerics.exact import UNDECIDED, settled_gap
+from fairdsl.numerics.kernel_float32 import decided_alike
+from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.replay import runtime_of
 
-__all__ = ["Judge", "Judged", "Status"]
+__all__ = ["DeployedFile", "Judge", "Judged", "Status", "admissible_rows"]
+
+#: Individuals who are run although a bound says how they are decided.
+_PROBES = 64
+
+
+class DeployedFile:
+    """The decisions of one deployed file, which ``run`` runs on a batch.
+
+    ``ran`` counts the individuals that it was run on, ``bounded`` those of whom a bound alone says what it decides.
+    """
+
+    def __init__(self, run: Callable[[FloatArray], IntArray], evaluator: Evaluator) -> None:
+        self._file, self._evaluator = run, evaluator
+        self._probes, self._bounded = 0, True
+        self.ran = self.bounded = 0
+
+    def decisions(self, points: FloatArray, settled: Settled) -> IntArray:
+        """The file's outcomes for individuals [n, attributes] whom exact arithmetic decides as ``settled`` says."""
+        if not isinstance(self._evaluator, BatchEvaluator) or not self._bounded:
+            return self._run(points)
+        alike = decided_alike(self._evaluator, points, settled)
+        probed = np.flatnonzero(alike)[: _PROBES - self._probes]
+        self._probes += len(probed)
+        found = settled.decisions.copy()
+        asked = ~alike
+        asked[probed] = True
+        found[asked] = self._run(points[asked])
+        if (found[probed] != settled.decisions[probed]).any():
+            self._bounded = False
+            found[~asked] = self._run(points[~asked])
+        else:
+            self.bounded += int((~asked).sum())
+        return found
+
+    def _run(self, points: FloatArray) -> IntArray:
+        self.ran += len(points)
+        return self._file(points)
+
+
+def admissible_rows(pair: Pair, domain: Domain, a: FloatArray, b: FloatArray) -> BoolArray:
+    """Which ordered pairs (a[i], b[i]) are admissible, how sure the model is of them left aside; [n]."""
+    found = np.ones(len(a), dtype=np.bool_)
+    within = conjoin(domain.where, pair.target)
+    for individuals in (a, b):
+        for index, attribute in enumerate(domain.attributes):
+            found &= _contains(attribute, individuals[:, index])
+        found &= mask(within, {Who.EACH: individuals})
+    loose = {*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}
+    equal = [index for index in range(len(domain.attributes)) if index not in loose]
+    found &= (a[:, equal] == b[:, equal]).all(axis=1)
+    found &= apart(pair, a, b)
+    found &= mask(conjoin(between(pair), pair.pair_target), {Who.A: a, Who.B: b})
+    return found
+
+
+def _contains(attribute: Attribute, values: FloatArray) -> BoolArray:
+    match attribute.type:
+        case Integer(low=low, high=high):
+            found = (np.floor(values) == values) & (values >= low) & (values <= high)
+        case Real(low=low, high=high):
+            found = np.isfinite(values)
+            if low is not None:
+                found &= values >= float_above(low)
+            if high is not None:
+                found &= values <= float_below(high)
+        case _:
+            found = np.isin(values, np.array(attribute.values or (), dtype=np.float64))
+    return np.asarray(found, dtype=np.bool_)
+
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

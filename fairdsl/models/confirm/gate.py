@@ -2,11 +2,16 @@
 
 Both are run on the same individuals, and every output that was read has to be what the file gives, within what rounding
 explains; so have the decisions. Where they are not, the file is refused, with the first tensor that differs.
+
+Ties: whom the file gives which label where two classes have the same score.
+
+Whether the file rounds on its way to a tie is seen by looking: where all numbers of its tensors are the exact ones, it
+has rounded nothing, so its label is not a matter of rounding but of what its operators mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,15 +23,15 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Deployed, Model
 from fairdsl.ir.reading import Reading
 from fairdsl.models import errors
+from fairdsl.models.basis import Affine
 from fairdsl.models.binding.absent import filled_in, given_forms
 from fairdsl.models.confirm.compare import Bounds, Difference, compare_decisions, compare_outputs
 from fairdsl.models.confirm.directed import activating, borders_of, in_leaves
 from fairdsl.models.confirm.errors import misread
-from fairdsl.models.confirm.expected import expect
+from fairdsl.models.confirm.expected import Expected, Texts, expect
 from fairdsl.models.confirm.individuals import Draw, everybody, how_many, spread
 from fairdsl.models.confirm.remembered import entry_of, recall, remember
 from fairdsl.models.confirm.steps import first_difference, made_by
-from fairdsl.models.confirm.ties import compare_ties, tied_rows
 from fairdsl.models.confirm.units import Reader, Units
 from fairdsl.models.features import feature_matrix, is_plain
 from fairdsl.models.float32 import Rounded, analysed
@@ -37,7 +42,42 @@ from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.source import Span
 
-__all__ = ["confirm"]
+__all__ = ["compare_ties", "confirm", "tied_rows"]
+
+#: So many individuals are looked at for each output.
+_LOOKED_AT = 4
+
+
+def tied_rows(expected: Sequence[Expected]) -> NDArray[np.int64]:
+    """Individuals with a tie of the highest scores behind some label, a few for each output."""
+    rows = [np.flatnonzero(wanted.tied & ~wanted.sure)[:_LOOKED_AT] for wanted in expected if isinstance(wanted, Texts)]
+    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
+
+
+def compare_ties(
+    graph: ImportedGraph,
+    units: Units,
+    expected: Sequence[Expected],
+    steps: Callable[[Sequence[str]], Mapping[str, NDArray[Any]]],
+) -> Difference | None:
+    """A label that the one individual of ``units`` gets otherwise in the file, which rounds nothing of its scores."""
+    affine = {name: value for name, value in graph.values.items() if isinstance(value, Affine) and value.size}
+    names = [name for node in (graph.raw.nodes if graph.raw else ()) for name in node.outputs if name in affine]
+    labels = [output.name for output in graph.outputs]
+    found = steps([*names, *(name for name in labels if name not in names)])
+    for name in names:
+        mine = units.affine(affine[name])
+        if name in found and not np.array_equal(
+            np.asarray(found[name], dtype=np.float64).reshape(-1)[: mine.size], mine[0]
+        ):
+            return None
+    for name, wanted in zip(labels, expected, strict=True):
+        if isinstance(wanted, Texts) and name in found and wanted.tied[0]:
+            theirs = found[name].reshape(-1)[0]
+            if wanted.certain.disagree(np.array([[theirs]], dtype=object)).any():
+                return Difference(0, name, 0, theirs, wanted.values[0, 0])
+    return None
+
 
 FloatArray = NDArray[np.float64]
 
