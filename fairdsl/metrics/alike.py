@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import FALSE, TRUE, Not, Predicate, Relation, conjoin, variables
+from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Predicate, Relation, Variable, conjoin, variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair
+from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.assignments import Assignments, components
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.numerics.restrict import restrict
 
-__all__ = ["Assignment", "Fairly", "Together", "given", "together"]
+__all__ = ["Assignment", "Fairly", "Together", "given", "having", "together"]
 
 Exact = NDArray[np.object_]
 #: What the differing attributes are, one value each, by attribute.
@@ -43,7 +43,8 @@ Assignment = Mapping[int, Fraction]
 class Together:
     """Individuals in whose units people are compared in these ``groups``.
 
-    A group is what comparisons connect, as assignments of what differs; without any nobody is compared.
+    A group is what comparisons connect, as assignments of what differs; without any nobody is compared. Of those whose
+    partners differ by distances it is an individual with all who are near it.
     """
 
     #: Who: those that are asked about, and whose units have just these.
@@ -54,18 +55,24 @@ class Together:
 
 
 def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
-    """All individuals that are asked about, by who is in their units; why that is not known, where it is not."""
+    """All individuals that are asked about, by who is in their units; why that is not known, where it is not.
+
+    With distances each individual is a unit of its own, and is compared with those near it.
+    """
     domain = problem.domain
     narrowed = narrow(domain, pair.target)
-    sets = [values for index in pair.differ if isinstance(values := narrowed[index], Finite)]
-    if len(sets) < len(pair.differ):
+    apart = (*pair.differ, *(each.attribute for each in pair.relax))
+    sets = [values for index in apart if isinstance(values := narrowed[index], Finite)]
+    if len(sets) < len(apart):
         return "what differs has values that are not listed"
     asked = conjoin(domain.where, pair.target)
-    alone = not {variable.attribute for variable in variables(asked)} & set(pair.differ)
+    alone = not {variable.attribute for variable in variables(asked)} & set(apart)
     if (count := prod(values.count for values in sets)) > (most if alone else most.bit_length()):
         return f"what differs has {count} assignments"
-    listed = Assignments(differ=pair.differ, values=tuple(tuple(values.values) for values in sets), mode=pair.mode)
+    listed = Assignments(differ=apart, values=tuple(tuple(values.values) for values in sets), mode=pair.mode)
     assignments = [listed.values_of(number) for number in range(count)]
+    if pair.relax:
+        return _near(pair, asked, assignments) if alone else "conditions are about what differs by a distance"
     each = [given(asked, assignment) for assignment in assignments]
     ways = [(True,) * count] if alone else product((True, False), repeat=count)
     found = []
@@ -78,6 +85,31 @@ def together(problem: Problem, pair: Pair, most: int) -> list[Together] | str:
             chosen = tuple(tuple(assignments[number] for number in group.tolist()) for group in groups)
             found.append(Together(condition=condition, units=units, groups=chosen))
     return found
+
+
+def _near(pair: Pair, asked: Predicate, assignments: Sequence[Assignment]) -> list[Together]:
+    """Individuals by what they have of what differs, with a distance or without: all near them decide as they do."""
+    found = []
+    for own in assignments:
+        near = tuple(other for other in assignments if _compared(pair, own, other))
+        condition = conjoin(asked, having(own))
+        found.append(Together(condition=condition, units=condition, groups=((own, *near),) if near else ()))
+    return found
+
+
+def _compared(pair: Pair, one: Assignment, other: Assignment) -> bool:
+    """Whether two people are comparable who have these values and are the same else."""
+    apart = [one[column] != other[column] for column in pair.differ]
+    distances = ((abs(one[each.attribute] - other[each.attribute]), each.by) for each in pair.relax)
+    differ = all(apart) if pair.mode is Differ.EACH else any(apart)
+    return differ and all(by is None or distance <= by for distance, by in distances)
+
+
+def having(assignment: Assignment) -> Predicate:
+    """To have these values."""
+    return conjoin(
+        *(Member(variable=Variable(at), values=frozenset({value})) for at, value in sorted(assignment.items()))
+    )
 
 
 def given(predicate: Predicate, assignment: Assignment) -> Predicate:

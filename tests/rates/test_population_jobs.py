@@ -179,6 +179,8 @@ def code(caught: pytest.ExceptionInfo[DiagnosticError]) -> str:
     [
         ("", "", "people", "141/200", 0, "2/3"),
         ("", "", "people given sex = f", "33/40", 0, "2/3"),
+        ("", "within 1 in job", "people", "111/200", 0, "1/2"),
+        ("", "within 0 in job", "people", "141/200", 0, "2/3"),
         ("", AMONG, "people", "22/31", 0, "3/4"),
         ("", AMONG, "alike", "3/4", 0, "3/4"),
         (APART, "", "people", "113/136", "3/20", "3/4"),
@@ -376,7 +378,7 @@ def resealed(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None
 
 def _likelier(head: dict[str, Any], arrays: dict[str, Any]) -> None:
     at = next(place for place, factor in enumerate(head["distribution"]["factors"]) if factor["column"] == 0)
-    arrays[f"law/{at}"] = np.array([[0.5, 0.5]])
+    arrays[f"table/{at}"] = np.array([[0.5, 0.5]])
 
 
 def _kinder(head: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -408,10 +410,10 @@ def test_another_distribution_or_model_is_another_job(tmp_path: Path, change: An
 @pytest.mark.parametrize(
     "change",
     [
-        lambda head, arrays: arrays.pop("law/0"),
-        lambda head, arrays: arrays.update({"law/0": arrays["law/0"][:, ::-1].repeat(2, axis=1)}),
-        lambda head, arrays: arrays.update({"law/0": np.ones(arrays["law/0"].shape)}),
-        lambda head, arrays: arrays.update({"law/0": np.array([[b"1/0"] * arrays["law/0"].shape[1]])}),
+        lambda head, arrays: arrays.pop("table/0"),
+        lambda head, arrays: arrays.update({"table/0": arrays["table/0"][:, ::-1].repeat(2, axis=1)}),
+        lambda head, arrays: arrays.update({"table/0": np.ones(arrays["table/0"].shape)}),
+        lambda head, arrays: arrays.update({"table/0": np.array([[b"1/0"] * arrays["table/0"].shape[1]])}),
         lambda head, arrays: arrays.update({name: each - 1 for name, each in arrays.items() if "given" in name}),
         lambda head, arrays: arrays.update({name: each * 0 for name, each in arrays.items() if "given" in name}),
         lambda head, arrays: arrays.update({"weight/0": arrays["weight/0"][:, :-1]}),

@@ -25,7 +25,7 @@ from tests.rates.test_population_shares import R1, shares
 
 def drawn_again(asks: Problem, *, everybody: bool) -> Problem:
     """The same people, with conditions on who is asked about or without any."""
-    pair = asks.demanded.pair if not everybody else replace(asks.demanded.pair, target=TRUE)
+    pair = replace(asks.demanded.pair, relax=(), target=TRUE if everybody else asks.demanded.pair.target)
     domain = replace(asks.domain, where=TRUE) if everybody else asks.domain
     question = Individually(pair=pair, given=asks.given)
     return replace(asks, domain=domain, question=question, quantity=Quantity.REDRAW_DISAGREEMENT)
@@ -35,7 +35,7 @@ def test_boxes_come_to_what_counting_does() -> None:
     counted: Counter[str] = Counter()
 
     @given(asks=st.builds(drawn_again, shares(), everybody=st.booleans()))
-    @settings(max_examples=examples(0.5))
+    @settings(max_examples=examples(1))
     def agree(asks: Problem) -> None:
         if not isinstance(Rates().offer(asks), Offer):
             return

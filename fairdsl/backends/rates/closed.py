@@ -37,7 +37,7 @@ _NUMBER = re.compile(rb"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFactor:
-    """The table of one column: its rows are the arrays ``given/N`` and ``law/N`` of its place N."""
+    """The table of one column: its rows are the arrays ``given/N`` and ``table/N`` of its place N."""
 
     #: The column, by its position.
     column: int
@@ -128,7 +128,7 @@ def written(
         arrays[f"given/{place}"] = np.array(keys, dtype=np.int32).reshape(len(keys), len(factor.parents))
         rows = [row for row in factor.rows.values() if isinstance(row, tuple)]
         numbers = ExactArray.from_fractions([number for row in rows for number in row])
-        arrays[f"law/{place}"] = _numbers(numbers).reshape(len(rows), -1)
+        arrays[f"table/{place}"] = _numbers(numbers).reshape(len(rows), -1)
     for place, layer in enumerate(model.layers):
         arrays |= {f"{name}/{place}": _numbers(getattr(layer, name)) for name in ("weight", "bias", "slope")}
     if (trees := model.ensemble) is not None:
@@ -230,7 +230,7 @@ def _network(said: WrittenDistribution, arrays: Arrays) -> Network:
     _demand(len(waiting) == len(factors), "a column has two tables")
     while waiting:
         ready = {column for column, parents in waiting.items() if not parents & waiting.keys()}
-        _demand(bool(ready), "columns depend on each other in a circle")
+        _demand(bool(ready), "columns have a cyclic dependency")
         before |= ready
         waiting = {column: parents for column, parents in waiting.items() if column not in ready}
     return Network(
@@ -244,7 +244,7 @@ def _place_of(cell: Cell) -> tuple[bool, Fraction]:
 
 def _factor(said: WrittenFactor, sizes: list[int], arrays: Arrays, place: int) -> Factor:
     keys = _whole(arrays, f"given/{place}", 2)
-    numbers = _exact(arrays, f"law/{place}").exact
+    numbers = _exact(arrays, f"table/{place}").exact
     _demand(keys.shape[1] == len(said.parents) == len(set(said.parents)), "a table has rows for other columns")
     _demand(numbers.shape == (len(keys), sizes[said.column]), "a table has other cells than its column")
     _demand(len(keys) <= prod(sizes[parent] for parent in said.parents), "a table has too many rows")

@@ -20,11 +20,11 @@ from math import prod
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.rates.people import ASSIGNMENTS, Case, case_of, nobody_compared
-from fairdsl.ir.expr import TRUE, Member, Predicate, Variable, conjoin, variables
+from fairdsl.ir.expr import TRUE, conjoin, variables
 from fairdsl.ir.population import Factor, Inside, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, SameDecision
-from fairdsl.metrics.alike import Assignment, together
+from fairdsl.metrics.alike import having, together
 from fairdsl.metrics.subject import Subject, without_idle
 
 __all__ = ["drawn_again", "redrawn_of"]
@@ -58,17 +58,10 @@ def redrawn_of(problem: Problem) -> list[Case] | Refusal:
     cases = [nobody_compared(Subject(network=law, model=model, condition=drawn, keys=()))]
     again = {column: len(law.columns) + place for place, column in enumerate(pair.differ)}
     for one, other in permutations([each for group in found for them in group.groups for each in them], 2):
-        both = conjoin(drawn, _has(one), _has({again[column]: value for column, value in other.items()}))
+        both = conjoin(drawn, having(one), having({again[column]: value for column, value in other.items()}))
         subject = Subject(network=larger, model=model, condition=both, keys=())
         cases.append(case_of(subject, ((one, other),), pair.differ))
     return cases
-
-
-def _has(assignment: Assignment) -> Predicate:
-    """To have these values."""
-    return conjoin(
-        *(Member(variable=Variable(at), values=frozenset({value})) for at, value in sorted(assignment.items()))
-    )
 
 
 def drawn_again(law: Network, differ: tuple[int, ...]) -> Network | str:

@@ -54,12 +54,14 @@ def refusal_of_share(problem: Problem) -> Refusal | None:
     if not isinstance(network, Network):
         return Refusal(why="it weighs individuals, and not the rows of a table", other=True)
     pair = question.pair
-    if pair.relax or pair.pair_target != TRUE or pair.sure or not isinstance(pair.demand, SameDecision):
-        why = "units are compared as wholes: no distances, no conditions on the two, same decision"
-        return Refusal(why=why, span=pair.span)
+    if pair.pair_target != TRUE or pair.sure or not isinstance(pair.demand, SameDecision):
+        return Refusal(why="units are compared as wholes: no conditions on the two, same decision", span=pair.span)
+    if pair.relax and isinstance(question, Individually):
+        return Refusal(why="with distances a unit is an individual: ask for its discrimination rate", span=pair.span)
     if isinstance(question, Individually) and pair.mode is Differ.EACH and len(pair.differ) > 1:
         return Refusal(why="a unit may be unfair to others than those who are in it", span=pair.span)
-    if any(problem.domain.attributes[index].present is not None for index in pair.differ):
+    apart = (*pair.differ, *(each.attribute for each in pair.relax))
+    if any(problem.domain.attributes[index].present is not None for index in apart):
         return Refusal(why="values of what differs may be missing", span=pair.span)
     found = together(problem, pair, ASSIGNMENTS)
     if isinstance(found, str):
