@@ -158,9 +158,12 @@ class Network:
 
     def complete(self, factor: Factor) -> bool:
         """Whether every combination of the parents' cells has a distribution."""
-        if not factor.parents:  # as of most columns
-            return len(factor.rows) == 1
         return len(factor.rows) == prod(len(self.cells[parent]) for parent in factor.parents)
+
+    @property
+    def known(self) -> bool:
+        """Whether all of its columns are :meth:`complete`."""
+        return all(len(factor.rows) == 1 if not factor.parents else self.complete(factor) for factor in self.factors)
 
     @property
     def parents(self) -> dict[int, tuple[int, ...]]:

@@ -85,8 +85,11 @@ class Section:
         """Read every value. Raises DiagnosticError with whatever is wrong."""
         found = list[Diagnostic]()
         for each in declared(type(self)):
+            value = getattr(self, each.name)
+            if value is each.default:  # which needs no reading
+                continue
             try:
-                object.__setattr__(self, each.name, each.read(getattr(self, each.name)))
+                object.__setattr__(self, each.name, each.read(value))
             except DiagnosticError as error:
                 found.extend(error.diagnostics)
         found = found or list(self.inconsistent())

@@ -194,3 +194,10 @@ def _is_read(name: str, files: Iterable[Path]) -> bool:
     return any(
         isinstance(node, ast.Attribute) and node.attr == name for file in files for node in nodes_of(file, f".{name}")
     )
+
+
+@pytest.mark.parametrize("section", [Run, *sections().values(), *COMMANDS])
+def test_defaults_are_values_that_need_no_reading(section: type[Section]) -> None:
+    for each in declared(section):
+        assert each.read(each.default) == each.default
+        assert type(each.read(each.default)) is type(each.default)

@@ -164,7 +164,7 @@ def _unknown_masses(subject: Subject) -> dict[Key, Fraction]:
     Empty where every combination of parents has a distribution.
     """
     network = subject.network
-    if all(map(network.complete, network.factors)):
+    if network.known:
         return {}
     tables, scale = [], 1
     for factor in network.factors:

@@ -7,6 +7,7 @@ Nothing of the text, and of how it is read, is taken on trust.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Observer
@@ -27,10 +28,15 @@ __all__ = ["answered"]
 _NAME = "ssat"
 
 
-def answered(problem: Problem, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
-    """The metric, exactly; as an interval where cells are known by their mass alone, or the budget ends first."""
+def answered(
+    problem: Problem, budget: Budget, observer: Observer, distributions: Sequence[Distribution] = ()
+) -> Value | Refused | Unknown:
+    """The metric, exactly; as an interval where cells are known by their mass alone, or the budget ends first.
+
+    ``distributions`` are those of the question, where somebody has made them.
+    """
     try:
-        return _answered(problem, budget, observer)
+        return _answered(problem, budget, observer, distributions)
     except TooLargeError as error:
         evidence = Evidence(backend=_NAME, method="SDIMACS files, solved and read back")
         return Unknown(reason=Reason.MEMORY_OUT, detail=str(error), evidence=evidence)
@@ -38,10 +44,12 @@ def answered(problem: Problem, budget: Budget, observer: Observer) -> Value | Re
         return Refused(diagnostics=error.diagnostics)
 
 
-def _answered(problem: Problem, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
+def _answered(
+    problem: Problem, budget: Budget, observer: Observer, distributions: Sequence[Distribution]
+) -> Value | Refused | Unknown:
     options = budget.options[SsatOptions]
     encoding = Sdimacs(options)
-    lowered = encoding.written(problem, _asked(problem))
+    lowered = encoding.written(problem, _asked(problem), distributions)
     answers = dict[str, Answer]()
     found = list[Bounds]()
     for place, (name, content) in enumerate(lowered.files.items()):

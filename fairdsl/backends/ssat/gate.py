@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.contract import Refusal
 from fairdsl.backends.groups import question_of, refusal_of, subjects_of
 from fairdsl.backends.ssat.distribution import Distribution, NumbersError
 from fairdsl.backends.ssat.encode.model import unsupported
@@ -12,23 +12,27 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.subject import Subject, looked_at
 
-__all__ = ["offer"]
+__all__ = ["distributions_of"]
 
 #: Keys, and cells of the largest table of the distribution.
 _KEYS, _TABLE = 1 << 16, 1 << 18
 
 
-def offer(problem: Problem) -> Offer | Refusal:
-    """What will be done, or why not."""
+def distributions_of(problem: Problem) -> tuple[Distribution, ...] | Refusal:
+    """The distributions that a question is about, made ready for formulas; or why it has none."""
     refusal = refusal_of(problem, unsupported)
     if refusal is not None:
         return refusal
-    question, subjects = question_of(problem), subjects_of(problem)
-    refusals = (refusal for each in subjects if (refusal := _of_distribution(each, question)) is not None)
-    return next(refusals, None) or Offer(method="stochastic satisfiability through SDIMACS files", decides=True, fits=0)
+    found = list[Distribution]()
+    for subject in subjects_of(problem):
+        made = _made(subject, question_of(problem))
+        if isinstance(made, Refusal):
+            return made
+        found.append(made)
+    return tuple(found)
 
 
-def _of_distribution(subject: Subject, question: GroupMetric) -> Refusal | None:
+def _made(subject: Subject, question: GroupMetric) -> Distribution | Refusal:
     network = subject.network
     keys = prod(len(network.cells[column]) for column in subject.keys)
     if keys > _KEYS:
@@ -41,11 +45,11 @@ def _of_distribution(subject: Subject, question: GroupMetric) -> Refusal | None:
             )
             return Refusal(why=why, span=attribute.span)
     try:
-        largest = Distribution(subject).order.largest
+        distribution = Distribution(subject)
     except NumbersError as error:
         attribute = network.columns[error.column]
         why = f"the numbers of `{attribute.name}` are read themselves, and are not a list of at most a few thousand"
         return Refusal(why=why, span=attribute.span)
-    if largest > _TABLE:
+    if (largest := distribution.order.largest) > _TABLE:
         return Refusal(why=f"the distribution connects so many columns that a table would have {largest:,} cells")
-    return None
+    return distribution

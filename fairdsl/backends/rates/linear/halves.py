@@ -9,8 +9,8 @@ half times what of the other reaches the rest: no array of all scores is made.
 *Error analysis.* Everything is non-negative, so m rounded operations on the worst way into a number leave it within a
 factor ``(1 + u)^m`` of its value, u = 2**-53 (the case ``(1 - u)^-m`` of quotients is within ``1 + 2 m u`` as well). A
 column of k cells takes 1 for the quotient, which is that of two integers and correctly rounded, 1 for the product and
-k - 1 additions. Multiplying back takes 2. A sum of n numbers takes at most :func:`steps_of` in rows of about sqrt(n),
-in whatever order the additions of a row are done.
+k - 1 additions; 2 go into the product of what was left out, and multiplying by that takes 1. A sum of n numbers takes
+at most n additions, in whatever order they are done.
 
 *Underflow.* Between two scalings the array holds masses divided by a number of at most 1, so an operation that
 underflows loses at most 2**-1075 of a mass, and what it is multiplied with later is a mass of at most 1 again. With
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import isqrt, lcm, prod
+from math import lcm
 from operator import mul
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.rates.linear.independent import Weighed
 from fairdsl.backends.rates.linear.task import Meter, TooLargeError
 
-__all__ = ["ExactHalves", "Halves", "Ratios", "halved", "steps_of", "summed"]
+__all__ = ["ExactHalves", "Halves", "Ratios", "halved"]
 
 Floats = NDArray[np.float64]
 #: Lower and upper bound as numerators, and their denominator.
@@ -87,11 +87,9 @@ class Halves:
         count, last = len(masses), len(above) - 1
         # With the score i of the first half, missing - i or more of the second is enough.
         start, end = min(count, max(0, missing - last)), min(count, max(0, missing))
-        terms = np.empty(count - start)
-        np.multiply(masses[start:end], above[missing - start : missing - end : -1], out=terms[: end - start])
-        np.multiply(masses[end:], above[0], out=terms[end - start :])
-        rounds = self.first.rounds + self.suffixes.rounds + 1 + steps_of(len(terms))
-        return self._outward(summed(terms), rounds)
+        terms = masses[start:end] * above[missing - start : missing - end : -1]
+        mass = np.add.reduce(terms) + np.add.reduce(masses[end:]) * above[0]
+        return self._outward(float(mass), self.first.rounds + self.suffixes.rounds + 2 + count)
 
     def _outward(self, mass: float, rounds: int) -> Ratios:
         """(1 + u)^m - 1 and 1 - (1 + u)^-m are below 2 m u; a probability is at most 1."""
@@ -135,17 +133,14 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
         raise TooLargeError
     array, add = np.zeros(2 * room + 1), np.add
     array[room] = 1.0
-    low, high, origin, rounds, work = room, room + 1, -room, 2, 0
+    low, high, origin, rounds, work = room, room + 1, -room, 1, 0
     long = 2 * room * len(columns) > _OFTEN
-    # The probabilities by which masses were divided since they were multiplied back: as quotients, and about.
-    above: list[int] = []
-    under: list[int] = []
-    left = 1.0
-    smallest = 1.0
+    #: The product of the probabilities by which masses were divided since they were multiplied back.
+    left = smallest = 1.0
     for adds, (law,) in columns:
         if len(adds) == 2 and adds[0] != adds[1]:  # most columns
-            (base, other), (mass, rest) = adds, law
-            (numerator, denominator), (one, two) = mass.as_integer_ratio(), rest.as_integer_ratio()
+            base, other = adds
+            (numerator, denominator), (one, two) = law[0].as_integer_ratio(), law[1].as_integer_ratio()
             if denominator != two:
                 one, numerator, denominator = one * denominator, numerator * two, denominator * two
             if one > numerator:
@@ -153,9 +148,8 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
             if one:
                 distance, quotient = other - base, one / numerator
                 # The product is an array of its own before it is added, so that both places may overlap.
-                terms = array[low:high] * quotient
                 place = array[low + distance : high + distance]
-                add(place, terms, place)
+                add(place, array[low:high] * quotient, place)
                 if distance < 0:
                     low += distance
                 else:
@@ -169,21 +163,19 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
                 smallest *= least
             moved = len(moves)
         origin += base
-        rounds += moved + 2
-        above.append(numerator)
-        under.append(denominator)
+        rounds += moved + 4
         left *= numerator / denominator
         if left < _SMALL:
             smallest *= left
-            array[low:high] *= prod(above) / prod(under)
-            above, under, left, rounds = [], [], 1.0, rounds + 2
+            array[low:high] *= left
+            left, rounds = 1.0, rounds + 1
         if long:
             work += (high - low) * moved
             if work > _OFTEN:
                 meter.tick(work)
                 work = 0
     found = array[low:high]
-    found *= prod(above) / prod(under)
+    found *= left
     return _Made(_Half(origin + low, found, rounds), smallest * left)
 
 
@@ -235,32 +227,11 @@ def _grouped(made: _Made, column: Weighed, meter: Meter) -> _Made:
 
 
 def _suffixes(half: _Half) -> _Half:
-    """Sums from every score to the end, and a 0 behind it: within blocks, and over what lies behind each."""
-    masses = half.masses
-    count = masses.shape[-1]
-    width = isqrt(count) + 1
-    blocks = count // width + 1
-    padded = np.zeros((*masses.shape[:-1], blocks * width))
-    padded[..., :count] = masses
-    within = np.cumsum(padded.reshape((*masses.shape[:-1], blocks, width))[..., ::-1], axis=-1)[..., ::-1]
-    whole = np.cumsum(within[..., ::-1, 0], axis=-1)[..., ::-1]
-    within[..., :-1, :] += whole[..., 1:, None]
-    sums = within.reshape(padded.shape)[..., : count + 1]
-    return _Half(half.origin, sums, half.rounds + steps_of(count))
-
-
-def steps_of(count: int) -> int:
-    """The rounded additions of :func:`summed` on the worst way."""
-    width = isqrt(count) + 1
-    return width + count // width + 2
-
-
-def summed(terms: Floats) -> float:
-    """The sum of an array: of rows of about the square root of its length, and of their sums."""
-    width = isqrt(len(terms)) + 1
-    rows = len(terms) // width
-    sums = np.add.reduce(terms[: rows * width].reshape(rows, width), axis=1)
-    return float(np.add.reduce(sums) + np.add.reduce(terms[rows * width :]))
+    """Sums from every score to the end, and a 0 behind it."""
+    count = half.masses.shape[-1]
+    sums = np.zeros((*half.masses.shape[:-1], count + 1))
+    np.add.accumulate(half.masses[..., ::-1], axis=-1, out=sums[..., -2::-1])
+    return _Half(half.origin, sums, half.rounds + count)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ class Independent:
 def independent_of(of: WeightedSum) -> Independent | None:
     """The subject as a sum of independent numbers; None where it is none."""
     network = of.network
-    if not _unconditional(of.conditions) or not all(map(network.complete, network.factors)):
+    if not _unconditional(of.conditions) or not network.known:
         return None
     added = _added(of)
     if added is None:

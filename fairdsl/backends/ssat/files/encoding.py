@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from math import prod
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -32,7 +31,7 @@ from fairdsl.backends.ssat.files.quantities import (
     slugs_of,
     without_words,
 )
-from fairdsl.backends.ssat.gate import offer
+from fairdsl.backends.ssat.gate import distributions_of
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.plain import Plain
@@ -195,13 +194,12 @@ class _Files(Encoding):
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What the backend answers, as far as it makes formulas and files of a size to be had."""
-        found = offer(problem)
+        found = distributions_of(problem)
         if isinstance(found, Refusal):
             return found
         question = question_of(problem)
-        for subject in subjects_of(problem):
-            distribution, sizes = Distribution(subject), [len(subject.network.cells[column]) for column in subject.keys]
-            keys = prod(sizes)
+        for distribution in found:
+            keys = len(distribution.masses)
             if keys > _FILES and not learns(question, distribution, self._groups):
                 return Refusal(why=f"there would be a file for each of {keys:,} groups", span=question.span)
             if not any(distribution.masses.values()):
@@ -225,11 +223,14 @@ class _Files(Encoding):
         ]
         return replace(written, combined=combined(question_of(problem), subjects, askings, names, problem.population))
 
-    def written(self, problem: Problem, asked: Asked) -> Lowered:
-        """The files, without the words on how their answers become the metric."""
+    def written(self, problem: Problem, asked: Asked, distributions: Sequence[Distribution] = ()) -> Lowered:
+        """The files, without the words on how their answers become the metric.
+
+        ``distributions`` are those of the question, where somebody has made them.
+        """
         population = problem.population
         assert isinstance(population, Network), "an encoding that refused is not asked"
-        askings = asked_of(problem, self._groups, self._options.pb_encoding)
+        askings = asked_of(problem, self._groups, self._options.pb_encoding, distributions)
         self._written = problem, askings
         found = _Found(
             problem=problem,

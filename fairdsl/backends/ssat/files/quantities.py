@@ -83,14 +83,18 @@ class Asking:
     asked: bool
 
 
-def asked_of(problem: Problem, groups: Groups | None, sums: PbEncoding) -> tuple[Asking, ...]:
-    """What there is to be asked, by distribution; raises what making formulas raises of numbers and sizes."""
+def asked_of(
+    problem: Problem, groups: Groups | None, sums: PbEncoding, distributions: Sequence[Distribution] = ()
+) -> tuple[Asking, ...]:
+    """What there is to be asked, by distribution; raises what making formulas raises of numbers and sizes.
+
+    ``distributions`` are those of the question, where somebody has made them.
+    """
     question, population = question_of(problem), problem.population
     assert population is not None, "there is a distribution"
     counts = rows_counted(question, population, problem.model)
     found = []
-    for subject in subjects_of(problem):
-        distribution = Distribution(subject)
+    for distribution in distributions or map(Distribution, subjects_of(problem)):
         inquiry = _Recorded(question, distribution, counts=counts, sums=sums)
         found.append(inquiry.asking(learns(question, distribution, groups)))
     return tuple(found)
