@@ -122,7 +122,7 @@ class Pair:
     target: Predicate = TRUE
     #: What is asked of the two.
     pair_target: Predicate = TRUE
-    #: How sure the model has to be of them.
+    #: The confidence that the model has to have in its decisions about them.
     sure: tuple[Sure, ...] = ()
     #: What is demanded of their decisions or scores.
     demand: PairDemand = SameDecision()

@@ -31,7 +31,7 @@ def test_a_killed_run_is_gone_on_with(script: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["partitions", "jobs", "search", "repair"])
+@pytest.mark.parametrize("name", ["partitions", "jobs", "forests", "pairs", "search", "repair"])
 def test_many_moments(script: Any, name: str) -> None:
     assert script.main(["--moments", "12", name]) == 0
 
@@ -42,6 +42,7 @@ def test_many_moments(script: Any, name: str) -> None:
         ("partitions", "ledger.jsonl", b'{"a": 1}\n', b'{"a": '),
         ("partitions", "ledger.jsonl", b"", b'{"a": \n'),
         ("jobs", "fair.result", 0, b"half"),
+        ("pairs", "fair.result", 0, b"half"),
         ("search", "pairs.csv", 2, b"a,b\n1,2\n3"),
         ("search", "pairs.csv", 3, b"a,b\n1,2\n"),
         ("repair", "better/approve.json", False, b"{"),

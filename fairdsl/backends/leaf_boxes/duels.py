@@ -55,7 +55,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
-    """What sums over trees decide, and its confidence by them: all that is left of it beside its trees."""
+    """What sums over trees decide, and with which confidence: all that is left of a model beside its trees."""
 
     #: How many outcomes there are.
     outcomes: int
