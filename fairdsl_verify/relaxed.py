@@ -6,8 +6,9 @@ far out as it may differ: who is compared with somebody in the box is there. Sha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import ceil
 from typing import Any
 
@@ -61,8 +62,23 @@ class RelaxedQuestion(Question):
         named = [attribute.named(f"{who}.{attribute.name}") for who in "ab" for attribute in self.attributes]
         #: What a pair of individuals, one after the other, has to meet.
         self.pair = Condition(data["pair"], named)
-        if self.asks == "share" and data["pair"] != ["and"]:
-            reject("a share with a condition on the two: this format has no proofs of that")
+        #: Whose shares are asked for: 0 is who is `a`, 1 who is `b`; all of both but where the condition names one.
+        self.sides = {place // len(self.attributes) for place in _places(self.pair)}
+        self.sides = self.sides if len(self.sides) == 1 else {0, 1}
+        if len(self.sides) == 1:
+            self.units = f"individuals who are `{'ab'[min(self.sides)]}`"
+        elif self.asks == "share" and data["pair"] != ["and"] and not self.relax:
+            reject("a share of units with a condition on both of two: this format has no proofs of that")
+
+
+def _places(condition: Condition) -> Iterator[int]:
+    """What a condition speaks of."""
+    if condition.op == "in":
+        yield condition.place
+    elif condition.op in ("and", "or"):
+        yield from chain(*map(_places, condition.parts))
+    else:
+        yield from (place for place, _ in condition.terms)
 
 
 class RelaxedChecker(Checker):
@@ -99,6 +115,11 @@ class RelaxedChecker(Checker):
                     return True
         return False
 
+    def counts(self, mine: Box, theirs: Box) -> int:
+        """Whether the condition on the two is met, by who is one of those whose share is asked for and a partner."""
+        truth = self.question.pair.truth
+        return max(truth(mine + theirs if side == 0 else theirs + mine) for side in self.question.sides)
+
     def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Whether two are asked about, different and near enough to each other, and meet the condition on the two."""
         differ = [one[place] != other[place] for place in self.question.differ]
@@ -111,6 +132,10 @@ class RelaxedChecker(Checker):
         asked = all(self.asked([(at, at) for at in each]) == YES for each in (one, other))
         return asked and self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
 
+    def is_partner(self, one: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether somebody whose share is asked for has the other one for a partner."""
+        return any(self.related(*((one, other), (other, one))[side]) for side in self.question.sides)
+
     def side(self, node: Node, number: int) -> int:
         """On which side everybody in the box with an assignment is, as far as one pass over the box alone says."""
         known = node.known
@@ -121,7 +146,12 @@ class RelaxedChecker(Checker):
     def sure(self, node: Node) -> list[int]:
         """Assignments with which everybody in the box has a partner for certain: one who is the same in all else."""
         asked = [one for one in range(len(node.admitted)) if self.asked(self.assigned(node.box, one)) == YES]
-        return [one for one in asked if any(self.compared(one, other) for other in asked)]
+        return [one for one in asked if any(self.surely(node, one, other) for other in asked)]
+
+    def surely(self, node: Node, one: int, other: int) -> bool:
+        """Whether two who are asked about, and the same but for what differs, are partners wherever in the box."""
+        mine, theirs = (self.assigned(node.box, each) for each in (one, other))
+        return self.compared(one, other) and self.counts(mine, theirs) == YES
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf; of a share everybody counts, with each assignment of what differs."""
@@ -131,13 +161,18 @@ class RelaxedChecker(Checker):
         possible, mass, sure = sum(value != NO for value in node.admitted), self.mass(node), self.sure(node)
         if claim[0] == "U":
             high, low = map(digits, claim[1:])
-            if not {high, low} <= {*sure} or not self.compared(high, low):
+            known = [
+                number < len(node.admitted) and self.asked(self.assigned(node.box, number)) == YES
+                for number in (high, low)
+            ]
+            partners = sum(self.surely(node, *two) for two in ((high, low), (low, high))) if all(known) else 0
+            if not partners:
                 reject("a leaf names two who are not compared, or may not be asked about")
             if (self.side(node, high), self.side(node, low)) != (YES, NO):
                 reject("a leaf names two as decided differently, and the bounds do not say so")
             # Of all others in the box nothing is said.
-            totals.counted(unfair=mass * 2)
-            totals.open += mass * (possible - 2)
+            totals.counted(unfair=mass * partners)
+            totals.open += mass * (possible - partners)
             totals.leaves += 1
             return
         super().leaf(node, claim, found := Totals())
@@ -166,7 +201,7 @@ class RelaxedChecker(Checker):
         if len(inside) * len(people) > MOST_EVALUATED:
             reject("a leaf is evaluated that has too many pairs")
         for one, side in inside:
-            if sides := {theirs for other, theirs in people if self.related(one, other)}:
+            if sides := {theirs for other, theirs in people if self.is_partner(one, other)}:
                 totals.counted(fair=sides == {side}, unfair=sides != {side})
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:

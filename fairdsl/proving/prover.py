@@ -194,6 +194,8 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
             grown.claim = claim
             return ()
         cut = by_condition(checker, node) if checker.question.asks == "share" else None
+        if grown.claim == "=" and (cut := cut or _by_pair(checker, node)) is None:
+            return ()  # whoever is not asked about is around it
         # Tests that are left may all be around the box.
         where = cut or _by_model(checker, node, found) or _by_influence(checker, node, {})
     elif possible == sure:
@@ -217,12 +219,12 @@ def _relaxed(checker: RelaxedChecker, node: Node, members: int, found: Pass | Su
         with suppress(RejectedError):
             checker.leaf(node, ["E"], Totals())
             return "E"
-    if checker.alike(found) and by_condition(checker, node) is None:
-        return "="  # whoever is not asked about is around it
-    if checker.question.asks == "share" and (sure := checker.sure(node)):
-        claim = _unfair(checker, node, sure, found)
-        if claim is not None and checker.compared(*map(int, claim.split(" ")[1:])):
-            return claim
+    if checker.question.asks == "share" and not checker.alike(found):
+        asked = [at for at in range(len(node.admitted)) if checker.asked(checker.assigned(node.box, at)) == YES]
+        with suppress(RejectedError):  # by a condition on the two
+            if asked and (claim := _unfair(checker, node, asked, found)) is not None:
+                checker.leaf(node, claim.split(" "), Totals())
+                return claim
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from fairdsl.backends.contract import Silent
 from fairdsl.proving import Proved, prove_spec
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import check
-from fairdsl_verify.relaxed import RelaxedChecker
+from fairdsl_verify.relaxed import RelaxedChecker, RelaxedQuestion
 from tests.proving.proved_networks import network
 from tests.proving.test_tree_proofs import forest_file
 
@@ -51,6 +52,8 @@ property ordered {{
 }}
 """
 Person = tuple[int, int, int]
+#: Properties of which shares are proved.
+SHARES = ("near", "jobs", "both", "one", "ordered")
 
 
 def compared(of: str, a: Person, b: Person) -> bool:
@@ -77,8 +80,15 @@ def people(asked: Callable[[Person], bool]) -> list[Person]:
 def share(
     of: str, asked: Callable[[Person], bool], decide: Callable[[Sequence[int]], bool]
 ) -> tuple[Fraction, Fraction]:
-    """Which part of those with a partner is in no violating pair, and which part is in one."""
-    partners = [(a, [b for b in people(asked) if compared(of, a, b)]) for a in people(asked)]
+    """Which part of those with a partner is in no violating pair, and which part is in one.
+
+    Where the condition on the two names one of them, it is the share of those who may be that one; else of both.
+    """
+    other_side = of == "ordered"
+    partners = [
+        (a, [b for b in people(asked) if compared(of, a, b) or (other_side and compared(of, b, a))])
+        for a in people(asked)
+    ]
     fair = [all(decide(a) == decide(b) for b in others) for a, others in partners if others]
     return Fraction(sum(fair), max(1, len(fair))), Fraction(len(fair) - sum(fair), max(1, len(fair)))
 
@@ -147,10 +157,10 @@ def tried(folder: Path, seed: int) -> tuple[int, int]:
     return true, proved
 
 
-def shares_of(folder: Path, seed: int, seconds: float = 30) -> Iterator[tuple[Proved, tuple[Fraction, Fraction]]]:
+def shares_of(folder: Path, seed: int, seconds: float = 90) -> Iterator[tuple[Proved, tuple[Fraction, Fraction]]]:
     """Shares of a small network or forest, each with what it is by brute force."""
     among, decide = written(folder, seed, " measure fair_share")
-    given = {"models": {}, "data": {}, "seconds": seconds, "observer": Silent(), "properties": ("near", "jobs", "both")}
+    given = {"models": {}, "data": {}, "seconds": seconds, "observer": Silent(), "properties": SHARES}
     for each in prove_spec(str(folder / "p.fair"), str(folder), **given):  # type: ignore[arg-type]
         if each.demand != "require same decision":
             yield each, share(each.property, CONDITIONS[among], decide)
@@ -159,7 +169,7 @@ def shares_of(folder: Path, seed: int, seconds: float = 30) -> Iterator[tuple[Pr
 @pytest.mark.parametrize("seed", [2, 5])
 def test_shares_of_small_domains_are_proved_whole(tmp_path: Path, seed: int) -> None:
     found = list(shares_of(tmp_path / "one", seed))
-    assert len(found) == 3
+    assert len(found) == len(SHARES)
     for each, truth in found:
         assert each.proof is not None, each.said
         assert each.proof.verified
@@ -185,6 +195,32 @@ def bounded(folder: Path, seed: int, kinds: set[str]) -> tuple[int, int]:
 def test_no_share_is_more_than_it_is(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairdsl.proving.prover.EVALUATED", 8)
     assert bounded(tmp_path / "one", seed, set())[0] > 0
+
+
+def test_a_condition_on_one_of_two_says_whose_share_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the women who are compared, not of the men whom they are compared with; who forgets that differs."""
+    forgotten = RelaxedQuestion.__init__
+
+    def of_both(self: RelaxedQuestion, data: object) -> None:
+        forgotten(self, data)
+        self.sides = {0, 1}
+
+    found = [each for each in shares_of(tmp_path / "one", 2) if each[0].property in ("one", "ordered")]
+    for each, truth in found:
+        assert each.proof is not None
+        path = Path(each.proof.path)
+        right = check(path, tmp_path / "one" / "m.onnx")
+        assert (right.totals.certified, right.totals.falsified) == truth
+        people = right.totals.fair + right.totals.unfair
+        with monkeypatch.context() as patch:
+            patch.setattr(RelaxedQuestion, "__init__", of_both)
+            wrong = check(path, tmp_path / "one" / "m.onnx").totals
+        assert (wrong.fair + wrong.unfair > people) is (each.property == "one")
+    header, *lines = gzip.decompress(path.read_bytes()).decode().split("\n")
+    units = json.loads(header) | {"relax": []}
+    path.write_bytes(gzip.compress("\n".join([json.dumps(units), *lines]).encode()))
+    with pytest.raises(RejectedError, match="share of units with a condition on both"):
+        check(path, tmp_path / "one" / "m.onnx")
 
 
 @pytest.mark.slow
