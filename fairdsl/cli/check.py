@@ -33,7 +33,7 @@ from fairdsl.options import split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Arithmetic, Decider
+from fairdsl.verdict import Arithmetic, Decider, Shares
 
 if TYPE_CHECKING:
     from fairdsl.proving import Proved
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-#: Seconds for proofs where no limit is set.
-_PROVING = 60.0
+#: So many times the seconds of `--timeout` proofs have where no limit of their own is set; and without it so many.
+_PROVING_TIMES, _UNSET = 4, 60.0
 
 
 def _solvers(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,7 +92,13 @@ def _solvers(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> t
     "--proof",
     metavar="DIR",
     hidden=True,
-    help="Afterwards write proofs there, which `fairdsl-verify` checks, in the seconds of --timeout, or 60.",
+    help="Afterwards write proofs there, which `fairdsl-verify` checks.",
+)
+@click.option(
+    "--proof-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    hidden=True,
+    help="With --proof: the seconds for all proofs together.  [default: four times those of --timeout]",
 )
 @click.option(
     "--require-proof",
@@ -134,6 +140,7 @@ def command(
     settings: tuple[str, ...],
     cache: bool,
     proof: str | None,
+    proof_seconds: float | None,
     require_proof: bool,
     also: tuple[str, ...],
     bundles: str,
@@ -193,7 +200,8 @@ def command(
             observer.close()
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
-        proved = _prove(report, spec, proof, models, let, data, properties, run["timeout"]) if report.properties else ()
+        seconds = proof_seconds or _PROVING_TIMES * (run["timeout"] or _UNSET)
+        proved = _prove(report, spec, proof, models, let, data, properties, seconds) if report.properties else ()
         if proved:
             from fairdsl.proving import with_proofs
 
@@ -230,6 +238,11 @@ def _tell(report: Report, proved: Sequence[Proved]) -> None:
             click.echo(f"    proof {each.proof.in_words()}", err=True)
     for item in report.properties:
         for demand in item.demands:
+            if demand.proof is not None and isinstance(demand.verdict, Shares):
+                shown, known = demand.proof, demand.verdict
+                fair = f"{float(shown.certified):.2%} of the {float(known.certified):.2%} that are found fair"
+                unfair = f"{float(shown.falsified):.2%} of the {float(known.falsified):.2%} that are found unfair"
+                click.echo(f"{item.name}, {demand.text}: proved are {fair}, and {unfair}", err=True)
             if demand.believed is not None:
                 click.echo(f"{item.name}, {demand.text}: rests on {demand.believed.in_words()}", err=True)
 
@@ -242,21 +255,25 @@ def _prove(
     let: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
-    timeout: float | None,
+    seconds: float,
 ) -> tuple[Proved, ...]:
     """Write proofs of what was asked, where that is requested, and check them."""
     if folder is None:
         return ()
     from fairdsl.proving import prove_spec
 
-    seconds = _PROVING if timeout is None else timeout
+    demands = {(item.name, demand.text): demand for item in report.properties for demand in item.demands}
     deployed = [
-        (item.name, demand.text)
-        for item in report.properties
-        for demand in item.demands
+        name
+        for name, demand in demands.items()
         if (demand.basis is not None and demand.basis.arithmetic is Arithmetic.DEPLOYED)
         or Decider.DEPLOYED in demand.by_decider
     ]
+    known = {
+        name: (demand.verdict.certified, demand.verdict.falsified)
+        for name, demand in demands.items()
+        if isinstance(demand.verdict, Shares) and (demand.verdict.certified or demand.verdict.falsified)
+    }
     return prove_spec(
         spec,
         folder,
@@ -267,6 +284,7 @@ def _prove(
         seconds=seconds,
         observer=Silent(),
         deployed=deployed,
+        known=known,
     )
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 from fairdsl_verify.question import Box
 
-__all__ = ["Grown", "Waiting"]
+__all__ = ["Grown", "Shares", "Waiting"]
+
+#: Which part is fair, and which part unfair.
+Shares = tuple[Fraction, Fraction]
 
 
 @dataclass(eq=False, slots=True)

@@ -20,6 +20,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.proving.distributions import order_for
 from fairdsl.proving.groups import file_of, rates_question_of
+from fairdsl.proving.grown import Shares
 from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
@@ -39,6 +40,9 @@ from fairdsl_verify.relaxed import question_of as relaxed_or_not
 from fairdsl_verify.tree import Checked, Totals
 
 __all__ = ["Proved", "prove_spec", "with_proofs"]
+
+#: What is wanted of shares of which nothing is known: all of both.
+_ALL = Fraction(1), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +68,13 @@ def prove_spec(
     seconds: float,
     observer: Observer,
     deployed: Collection[tuple[str, str]] = (),
+    known: Mapping[tuple[str, str], Shares] | None = None,
 ) -> tuple[Proved, ...]:
     """Write a proof of each demand that the format knows, as far as one gets in so many seconds altogether.
 
     ``deployed`` are demands, by property and text, that hold of the deployed file's arithmetic too: that is proved if
-    it can be. Files lie in ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the
-    spec.
+    it can be. ``known`` are fair and unfair shares of demands: of trees no more than these is proved. Files lie in
+    ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the spec.
     """
     spec, _ = front_end(path, let)
     elaborated = elaborate(spec.restricted_to(properties), models, data=data, hold=False)
@@ -81,8 +86,10 @@ def prove_spec(
         end = Deadline.within(max(0.0, deadline.remaining) / waiting)
         waiting -= 1
         try:
-            both = (item.property.name, item.demand.text) in deployed
-            proved.append(_proved(item, Path(folder) / f"{name}.proof", end, observer, deployed=both))
+            demand = item.property.name, item.demand.text
+            wanted = (known or {}).get(demand, _ALL)
+            path_of = Path(folder) / f"{name}.proof"
+            proved.append(_proved(item, path_of, end, observer, deployed=demand in deployed, wanted=wanted))
         except (Unproved, RejectedError) as why:
             proved.append(Proved(property=item.property.name, demand=item.demand.text, said=f"no proof: {why}"))
     return tuple(proved)
@@ -97,18 +104,19 @@ def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
         yield name if number == 1 else f"{name}-{number}"
 
 
-def _proved(item: Elaborated, path: Path, deadline: Deadline, observer: Observer, *, deployed: bool) -> Proved:
+def _proved(
+    item: Elaborated, path: Path, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Shares
+) -> Proved:
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
         raise Unproved("such demands have no proofs so far")
     groups = isinstance(problem.question, GroupMetric)
     if demand.under and not groups:
         raise Unproved("shares under a distribution have no proofs so far")
-    made = (
-        _of_rates(problem, deadline, deployed=deployed)
-        if groups
-        else _of_pairs(problem, deadline, observer, deployed=deployed)
-    )
+    if groups:
+        made = _of_rates(problem, deadline, deployed=deployed)
+    else:
+        made = _of_pairs(problem, deadline, observer, deployed=deployed, wanted=wanted)
     write_file(path, made.content())
     checked, said = None, ""
     try:
@@ -152,7 +160,7 @@ class _Made:
         return replace(self, question={**self.question, "claims": claims})
 
 
-def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deployed: bool = False) -> _Made:
+def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Shares) -> _Made:
     """``deployed``: the file's own arithmetic is tried first; where it rounds, in half of the time, and no share."""
     if problem.model.deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
@@ -163,13 +171,13 @@ def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deplo
         with suppress(RejectedError, Unproved):
             margin = checker_of(relaxed_or_not({**asked, "claims": _claims()}), Graph(content)).net.rounding()
             if not margin:
-                return _grown(problem, both, content, deadline, observer)[0]
+                return _grown(problem, both, content, deadline, observer, wanted)[0]
             if asked["asks"] == "holds":
                 half = deadline.later(-deadline.remaining / 2)
-                made, totals = _grown(problem, both, content, half, observer, margin)
+                made, totals = _grown(problem, both, content, half, observer, wanted, margin)
                 if totals.holds:
                     return made
-    return _grown(problem, asked, content, deadline, observer)[0]
+    return _grown(problem, asked, content, deadline, observer, wanted)[0]
 
 
 def _claims(margin: Fraction | int = 0, compared: Sequence[list[int]] = ()) -> dict[str, Any]:
@@ -183,6 +191,7 @@ def _grown(
     content: bytes,
     deadline: Deadline,
     observer: Observer,
+    wanted: Shares,
     margin: Fraction | int = 0,
 ) -> tuple[_Made, Totals]:
     """A tree, and what its leaves come to as far as that is known already."""
@@ -192,7 +201,7 @@ def _grown(
     if many_passes(checker):
         tree, totals = grow_networks(checker, deadline, problem, observer)
     elif many_at_a_time(checker):
-        tree, totals = grow_trees(checker, deadline, observer)
+        tree, totals = grow_trees(checker, deadline, observer, wanted)
     else:
         tree, totals = grow(checker, deadline)
     lines = tuple(tree.lines())

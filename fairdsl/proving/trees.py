@@ -16,7 +16,7 @@ from fairdsl.backends.contract import Observer
 from fairdsl.backends.leaf_boxes import KERNELS, Splitting
 from fairdsl.backends.leaf_boxes import Tree as Leaves
 from fairdsl.clock import Deadline
-from fairdsl.proving.grown import Grown
+from fairdsl.proving.grown import Grown, Shares
 from fairdsl.proving.prover import grow, line_of
 from fairdsl_verify.forest import Forest, Tree
 from fairdsl_verify.tree import Checker, Totals
@@ -25,6 +25,9 @@ __all__ = ["grow_trees", "many_at_a_time"]
 
 #: Axes at most, for sets of them are bits; sums stay below.
 _AXES, _FITS = 62, 2**61
+
+#: How much more than is wanted is proved, for floats tell when that is.
+_BEYOND = 1e-9
 
 #: Boxes at most: the checker takes as long for them as whoever asked for a proof waits.
 _BOXES = 2_000_000
@@ -40,19 +43,21 @@ def many_at_a_time(checker: Checker) -> bool:
     return free and compared and whole and isinstance(net, Forest) and not net.margin
 
 
-def grow_trees(checker: Checker, deadline: Deadline, observer: Observer) -> tuple[Grown, Totals]:
+def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted: Shares) -> tuple[Grown, Totals]:
     """A tree of splits at tests, and what its leaves come to; whatever is open at the deadline stays so.
 
-    Where trees are too large, or kernels are late, boxes are cut one by one.
+    It ends where as much is fair and unfair as is wanted. Where trees are too large, or kernels are late, boxes are cut
+    one by one.
     """
     lowering = _Lowering(checker)
     splitting = lowering.splitting() if KERNELS.ready(observer, deadline) else None
     if splitting is None:
         return grow(checker, deadline)
-    splitting.go_on(deadline, _BOXES)
-    fair, unfair = (lowering.idle * size for size in splitting.sizes())
-    whole = checker.mass(checker.root())
-    totals = Totals(fair=fair, unfair=unfair, open=whole - fair - unfair, somebody=True)
+    fair, unfair = (float(share) + _BEYOND for share in wanted)
+    splitting.go_on(deadline, _BOXES, (fair, unfair if wanted[1] else 0.0))
+    alike, apart = (lowering.idle * size for size in splitting.sizes())
+    left = checker.mass(checker.root()) - alike - apart
+    totals = Totals(fair=alike, unfair=apart, open=left, somebody=True)
     root = lowering.planted(splitting)
     root.pruned()
     return root, totals

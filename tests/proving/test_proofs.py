@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import fairdsl_verify
+from fairdsl import proving
 from fairdsl.backends.contract import Silent
 from fairdsl.cli.app import cli
 from fairdsl.proving import Proved, looking, prove_spec
@@ -246,7 +247,26 @@ def test_check_writes_proofs(tmp_path: Path) -> None:
     assert "share, measure fair_share: VIOLATED" in done.stderr, done.output
     fair, _ = brute(tmp_path / "m.onnx", "share")
     assert f"fair share {float(100 * fair):.2f}%" in done.stdout
+    assert f"proved are {float(fair):.2%} of the {float(fair):.2%} that are found fair, and" in done.stderr
     assert check(tmp_path / "proofs" / "share.proof", tmp_path / "m.onnx").follows
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [((), 240), (("--timeout", "20"), 80), (("--timeout", "20", "--proof-seconds", "7"), 7)],
+)
+def test_proofs_have_seconds_of_their_own(
+    given: tuple[str, ...], seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network(tmp_path / "m.onnx", 7)
+    (tmp_path / "p.fair").write_text(SPEC)
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(proving, "prove_spec", lambda *_, **how: asked.update(how) or ())
+    command = ["check", str(tmp_path / "p.fair"), "--proof", str(tmp_path / "proofs"), "--property", "share", *given]
+    done = CliRunner().invoke(cli, command)
+    assert asked["seconds"] == seconds, done.output
+    (known,) = asked["known"].values()
+    assert sum(known) == 1
 
 
 def test_a_proof_is_named_and_can_be_demanded(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.leaf_boxes import Cuts, Splitting
+from fairdsl.backends.leaf_boxes import Cuts, Splitting, splits
 from fairdsl.backends.leaf_boxes import Tree as Leaves
 from fairdsl.proving import Proved, prove_spec
 from fairdsl_verify import RejectedError, forest
@@ -86,10 +86,10 @@ def forest_file(rng: random.Random, path: Path) -> tuple[str, Callable[[Sequence
     return "score >= 1/4", lambda row: total(row) / divisor + added >= Fraction(1, 4)
 
 
-def prove(folder: Path, when: str, seconds: float = 60, spec: str = SPEC) -> tuple[Proved, ...]:
+def prove(folder: Path, when: str, seconds: float = 60, spec: str = SPEC, **given: Any) -> tuple[Proved, ...]:
     (folder / "p.fair").write_text(spec.format(when=when))
     return prove_spec(
-        str(folder / "p.fair"), str(folder), models={}, data={}, seconds=seconds, observer=Silent(), properties=()
+        str(folder / "p.fair"), str(folder), models={}, data={}, seconds=seconds, observer=Silent(), **given
     )
 
 
@@ -136,6 +136,33 @@ def test_parts_that_are_settled_one_by_one(tmp_path: Path) -> None:
         assert found.proof is not None
         assert found.proof.verified, found.said
         assert (found.proof.certified, found.proof.falsified) == (fair, unfair)
+
+
+def _stripes(low: int, high: int, odd: int) -> Tree:
+    """A vote of -4 for each second age of those from ``low`` up to ``high``."""
+    if high - low == 1:
+        return Leaf(((0, -4.0 * (low % 2 == odd)),))
+    middle = (low + high) // 2
+    return Branch("BRANCH_LT", 0, float(middle), _stripes(low, middle, odd), _stripes(middle, high, odd))
+
+
+def test_no_more_is_proved_than_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all of a share can be proved, and less is known of it, the proof ends there."""
+    monkeypatch.setattr(splits, "_CUTS", 1)
+    # Sex decides in every second box of age and job: no age and no job is settled by itself.
+    sex: Tree = Branch("BRANCH_LEQ", 1, 2.0, Leaf(((0, 0.0),)), Leaf(((0, 1.0),)))
+    jobs = [_stripes(0, 10, job % 2) for job in range(3)]
+    board: Tree = Branch("BRANCH_LEQ", 2, 1.0, jobs[0], Branch("BRANCH_LEQ", 2, 2.0, jobs[1], jobs[2]))
+    onnx.save(tree_file([regressor([sex, board], result="scores")], outputs=["scores"]), tmp_path / "m.onnx")
+    whole, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN)
+    assert whole.proof is not None
+    assert whole.proof.falsified > 0
+    known = {("share", whole.demand): (whole.proof.certified / 4, whole.proof.falsified / 4)}
+    part, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN, known=known)
+    assert part.proof is not None
+    assert part.proof.verified
+    assert whole.proof.certified / 4 <= part.proof.certified < whole.proof.certified
+    assert whole.proof.falsified / 4 <= part.proof.falsified < whole.proof.falsified
 
 
 @pytest.mark.parametrize("seed", range(4))

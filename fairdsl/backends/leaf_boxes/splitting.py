@@ -77,10 +77,13 @@ class Splitting:
         """How many boxes there are, those that were cut among them."""
         return int(self._boxes.counts[USED])
 
-    def go_on(self, deadline: Deadline, boxes: int) -> None:
-        """Cut until the deadline, or until there are so many boxes, or none is open."""
+    def go_on(self, deadline: Deadline, boxes: int, enough: tuple[float, float]) -> None:
+        """Cut until the deadline, or until there are so many boxes, or none is open.
+
+        It is enough where such parts of the domain, about, are decided alike and apart.
+        """
         more = 4 * (len(self._forest.leaves.meet) + _CUTS)
-        while self.waiting and self.boxes < boxes and not deadline.passed:
+        while self.waiting and self.boxes < boxes and (self._boxes.known < enough).any() and not deadline.passed:
             if self.boxes + more > len(self._known):
                 self._boxes = grown(self._boxes, 2 * len(self._known) + more)
                 new = np.full(len(self._boxes.mass) - len(self._known), NOTHING, dtype=np.int64)

@@ -97,6 +97,13 @@ def reached_at_once(trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: 
 
 
 @part
+def enter(boxes: Boxes, known: Integers, box: int) -> None:
+    """Add the mass of a box of which something is known to what is decided alike, or apart."""
+    if known[box] != NOTHING:
+        boxes.known[int(known[box] != ALIKE)] += boxes.mass[box]
+
+
+@part
 def confirm(trees: Trees, leaves: Leaves, boxes: Boxes, known: Integers, begin: int, room: Room) -> None:
     """Cut those boxes, from one on, whose parts are settled one by one, until each is settled as a whole."""
     box = begin
@@ -113,6 +120,7 @@ def confirm(trees: Trees, leaves: Leaves, boxes: Boxes, known: Integers, begin: 
                     known[half], boxes.axis[half], boxes.left[half] = code, axis, _BY_PARTS
             else:
                 known[box] = found
+                enter(boxes, known, box)
         box += 1
 
 
@@ -123,6 +131,7 @@ def settle(trees: Trees, leaves: Leaves, boxes: Boxes, known: Integers, box: int
     while True:
         known[box] = reached_at_once(trees, leaves, boxes, box, room)
         if known[box] != NOTHING:
+            enter(boxes, known, box)
             return
         for axis in range(trees.ordered.shape[0]):
             room.low[axis], room.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
