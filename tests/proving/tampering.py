@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,8 +17,12 @@ from unittest.mock import patch
 from fairdsl.proving import Proved
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import Checked, check
+from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.question import Question
+from fairdsl_verify.tree import Checker, follow
 from tests.proving import proved_networks, test_rates_proofs, test_relaxed_proofs, test_tree_proofs
 from tests.proving.proved_networks import path_of
+from tests.proving.test_checker_review import ABOVE_ZERO, question
 
 __all__ = ["KINDS", "SUBJECTS", "Subject", "rejected", "shares", "tampered"]
 
@@ -26,11 +31,22 @@ __all__ = ["KINDS", "SUBJECTS", "Subject", "rejected", "shares", "tampered"]
 KINDS = ("dropped", "doubled", "swapped", "numbers", "leaves", "claims", "question", "bytes", "another model")
 
 
+#: Everybody that a random network is asked about, as a question says it.
+EVERYBODY: list[dict[str, Any]] = [
+    {"name": "age", "type": "integer", "low": 0, "high": 11},
+    {"name": "job", "type": "values", "values": [0, 2, 3], "labels": ["clerk", "cook", "smith"]},
+    {"name": "years", "type": "integer", "low": 0, "high": 7},
+    {"name": "sex", "type": "values", "values": [0, 1], "labels": ["f", "m"]},
+    {"name": "race", "type": "values", "values": [0, 1], "labels": ["x", "y"]},
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A proof, the model's file, and what must be true of whatever the checker reaches about its question."""
+    """A proof, its question, the model's file, and what must be true of whatever the checker reaches about that."""
 
-    proof: Proved
+    proof: Path
+    question: str
     model: Path
     holds: Callable[[Checked], None]
 
@@ -42,6 +58,11 @@ def shares(truth: tuple[Fraction, Fraction], checked: Checked) -> None:
     if checked.follows:
         assert checked.question.certified <= truth[0]  # type: ignore[attr-defined]
         assert checked.question.falsified <= truth[1]  # type: ignore[attr-defined]
+
+
+def _subject(proved: Proved, model: Path, holds: Callable[[Checked], None]) -> Subject:
+    assert proved.proof is not None
+    return Subject(proof=path_of(proved), question=proved.proof.question, model=model, holds=holds)
 
 
 def _is(number: Fraction, checked: Checked) -> None:
@@ -56,7 +77,7 @@ def _networks(folder: Path, *, seeds: int, linear: bool = False) -> list[Subject
         for each in proved_networks.prove(model.parent, seed, linear=linear):
             if each.proof is not None and each.property != "calm":
                 holds = partial(shares, proved_networks.brute(model, each.property))
-                found.append(Subject(proof=each, model=model, holds=holds))
+                found.append(_subject(each, model, holds))
     return found
 
 
@@ -71,7 +92,7 @@ def _forests(folder: Path, *, seeds: int) -> list[Subject]:
         for each in test_tree_proofs.prove(model.parent, when, spec=spec):
             if each.proof is not None and each.property != "calm":
                 truth = test_tree_proofs.brute(each.property, decide, everybody=everybody)
-                found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
+                found.append(_subject(each, model, partial(shares, truth)))
     return found
 
 
@@ -82,7 +103,7 @@ def _relaxed(folder: Path, *, seeds: int) -> list[Subject]:
         with patch("fairdsl.proving.prover.EVALUATED", 8):  # so that there are boxes
             for each, truth in test_relaxed_proofs.shares_of(model.parent, seed):
                 if each.proof is not None:
-                    found.append(Subject(proof=each, model=model, holds=partial(shares, truth)))
+                    found.append(_subject(each, model, partial(shares, truth)))
     return found
 
 
@@ -91,7 +112,56 @@ def _rates(folder: Path, *, seeds: int) -> list[Subject]:
     for seed in range(1, 1 + seeds):
         proofs = test_rates_proofs.held_in_files(folder / str(seed), seed)
         model = next(path for name in ("m.onnx", "m.json") if (path := folder / str(seed) / name).exists())
-        found += [Subject(proof=each, model=model, holds=partial(_is, known)) for each, known in proofs]
+        found += [_subject(each, model, partial(_is, known)) for each, known in proofs]
+    return found
+
+
+def _counted(checker: Checker, rng: random.Random) -> list[str]:
+    """A tree of random splits whose leaves count, most of them lines."""
+    lines, waiting = [], [(checker.root().box, 3)]
+    while waiting:
+        box, depth = waiting.pop()
+        wide = [place for place in checker.shared if box[place][0] < box[place][1]]
+        if depth and wide and rng.random() < 0.7:
+            place = rng.choice(wide)
+            lines.append(f"S {place} {rng.randrange(*box[place])}")
+            waiting += reversed([(half, depth - 1) for _, half in checker.cut(box, lines[-1].split(" "))])
+        else:
+            lines.append(rng.choice(["/ 0", "/ 2", "/ 0 13107", "/ 2 0 65536", "/ 1", "~", "~ 32768"]))
+    return lines
+
+
+def _lines(folder: Path, *, seeds: int) -> list[Subject]:
+    """Networks of everybody, in real arithmetic and in float32 by turns; what is claimed is what follows."""
+    found: list[Subject] = []
+    seed = 0
+    while len(found) < 2 * seeds:
+        seed += 1
+        (folder / str(seed)).mkdir()
+        model, rng = folder / str(seed) / "m.onnx", random.Random(seed)
+        proved_networks.network(model, seed)
+        content = model.read_bytes()
+        asked = question(
+            attributes=EVERYBODY,
+            reads=[{"constant": 0, "terms": [[each["name"], each.get("values", 1)]]} for each in EVERYBODY],
+            differ=["sex", "race"],
+            decides=ABOVE_ZERO,
+            model=sha256(content).hexdigest(),
+            asks="share",
+        )
+        claims = asked["claims"] | {"holds": False, "compared": []}
+        if len(found) % 2:
+            asked["arithmetic"] = "float32"
+            claims["margin"] = str(Checker(Question(asked | {"arithmetic": "real"}), Graph(content)).rounding())
+        checker = Checker(Question(asked | {"claims": claims}), Graph(content))
+        lines = _counted(checker, rng)
+        totals = follow(checker, iter(lines))
+        if totals.certified and any(line[0] == "/" for line in lines):
+            claims |= {"certified": str(totals.certified), "falsified": "0"}
+            path = model.with_suffix(".proof")
+            path.write_bytes(gzip.compress("\n".join([json.dumps(asked | {"claims": claims}), *lines, ""]).encode()))
+            holds = partial(shares, proved_networks.brute(model, "share of everybody"))
+            found.append(Subject(proof=path, question=checker.question.digest, model=model, holds=holds))
     return found
 
 
@@ -101,6 +171,7 @@ SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "linear": partial(_networks, linear=True),
     "forest": _forests,
     "relaxed": _relaxed,
+    "lines": _lines,
     "rates": _rates,
 }
 
@@ -143,14 +214,16 @@ def tampered(text: str, kind: str, rng: random.Random) -> str:
                 ]
             )
         case "numbers":
-            numbered = [place for place, line in enumerate(lines) if line[0] in "SUC+"]
+            numbered = [place for place, line in enumerate(lines) if line[0] in "SUC/+"]
             if numbered:
-                at, place = rng.choice(numbered), rng.choice((1, 2))
+                at = rng.choice(numbered)
                 words = lines[at].split(" ")
+                place = rng.randrange(1, len(words))
                 words[place] = str(max(0, int(words[place]) + rng.choice((-2, -1, 1, 2))))
                 lines[at] = " ".join(words)
         case "claims":
-            key = rng.choice([key for key in data["claims"] if key in ("certified", "falsified", "low", "high")])
+            told = ["certified", "falsified", "low", "high", *["margin"] * (data.get("arithmetic") == "float32")]
+            key = rng.choice([key for key in data["claims"] if key in told])
             data["claims"][key] = str(Fraction(data["claims"][key]) + Fraction(rng.choice((-1, 1)), 10**9))
         case "question":
             *way, last = rng.choice(_numbers_in(data))
@@ -172,7 +245,7 @@ def rejected(subjects: list[Subject], kind: str, times: int, scratch: Path) -> i
     rng, count = random.Random(kind), 0
     for number in range(times):
         subject = subjects[number % len(subjects)]
-        packed, model = path_of(subject.proof).read_bytes(), subject.model
+        packed, model = subject.proof.read_bytes(), subject.model
         if kind == "bytes":
             packed = _with_another_bit(packed, rng)
         elif kind == "another model":
@@ -186,8 +259,7 @@ def rejected(subjects: list[Subject], kind: str, times: int, scratch: Path) -> i
         except RejectedError:
             count += 1
             continue
-        assert subject.proof.proof is not None
-        if checked.question.digest != subject.proof.proof.question:
+        if checked.question.digest != subject.question:
             count += 1  # by whoever names the question
             continue
         subject.holds(checked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from copy import copy
 from fractions import Fraction
 from itertools import pairwise, product
 from operator import mul
@@ -298,8 +299,37 @@ FAULTY_LINES: dict[str, tuple[object, str, Any]] = {
         "moves",
         lambda self, row: [(1 + (row[0] > 0)) * at for at in MOVES(self, row)],
     ),
+    "the steepest step counts for the least": (Pass, "moves", lambda self, row: [max(MOVES(self, row), key=abs)] * 2),
 }
 ON_A_LINE, MOVES = slab.on_a_line, Pass.moves
+
+
+def test_an_engine_that_forgets_the_margin_of_a_line_is_rejected(tmp_path: Path) -> None:
+    """``max(age + 3 sex + 2^23 + 200, 0) > 2^23 + 249``, of which float32 holds no halves: some ages more are open."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v"], ["y"], transB=1),
+    ]
+    model = chain_file(nodes, {"w": [[1, 3]], "b": [2**23 + 200], "v": [[1]]})
+    wide = [PEOPLE[0] | {"low": -100, "high": 100}, PEOPLE[1]]
+    decides = {"of": "score", "relation": ">", "threshold": 2**23 + 249}
+    asked = question(attributes=wide, asks="share", decides=decides, arithmetic="float32")
+    asked["claims"] = asked["claims"] | {"holds": False, "compared": [], "margin": 9}
+
+    def forgetful(found: Pass, along: int) -> int:
+        other = copy(found)
+        other.off = 0
+        return ON_A_LINE(other, along)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slab, "on_a_line", forgetful)
+        found = tried(tmp_path, model, asked, "/ 0").totals.certified
+    assert found == Fraction(198, 201)
+    asked["claims"] = asked["claims"] | {"certified": str(found)}
+    checked = tried(tmp_path, model, asked, "/ 0")
+    assert not checked.follows
+    assert Fraction(180, 201) < checked.totals.certified < found
 
 
 @pytest.mark.parametrize("fault", ["", *FAULTY_LINES])
