@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import errno
-import platform
-import shlex
-import shutil
 import signal
 import sys
-import tempfile
-import traceback
-from collections.abc import Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import click
@@ -25,47 +18,7 @@ from fairdsl.diagnostics import DISK_FAILED, Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render
 from fairdsl.source.writing import disk_failed
 
-__all__ = [
-    "OUR_BUG",
-    "SPEC_ERROR",
-    "UNKNOWN",
-    "Guarded",
-    "code_of",
-    "exit_code",
-    "interrupted",
-    "leave_reproducer",
-    "write_whole",
-]
-
-_PACKAGES = ("fairdsl", "click", "lark", "numpy", "onnx", "onnxruntime", "rich", "z3-solver")
-
-
-def leave_reproducer(arguments: Sequence[str], error: BaseException) -> Path:
-    """Write command, specs, trace and versions into a new folder for temporary files.
-
-    Models and data are left out: they may be large or private.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="fairdsl-bug-"))
-    (folder / "command.txt").write_text(f"fairdsl {shlex.join(arguments)}\n", encoding="utf-8")
-    trace = "".join(traceback.format_exception(error))
-    (folder / "traceback.txt").write_text(trace, encoding="utf-8")
-    (folder / "versions.txt").write_text("\n".join(_versions()) + "\n", encoding="utf-8")
-    for argument in arguments:
-        path = Path(argument)
-        if path.suffix == ".fair" and path.is_file():
-            shutil.copy(path, folder / path.name)
-    return folder
-
-
-def _versions() -> list[str]:
-    lines = [f"python {sys.version.split()[0]} on {platform.platform()}"]
-    for package in _PACKAGES:
-        try:
-            lines.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            lines.append(f"{package} is not installed")
-    return lines
-
+__all__ = ["OUR_BUG", "SPEC_ERROR", "UNKNOWN", "Guarded", "code_of", "exit_code", "interrupted", "write_whole"]
 
 #: Exit codes that every command shares; those of verdicts are ``report.model.ExitCode``.
 SPEC_ERROR = 2
@@ -194,7 +147,7 @@ def _ended(ctx: click.Context) -> NoReturn:
 def _our_bug(ctx: click.Context, error: Exception) -> NoReturn:
     """Say that it is ours, and leave what is needed to repeat it."""
     try:
-        from fairdsl.cli.guard import leave_reproducer
+        from fairdsl.cli.bug import leave_reproducer
     except MemoryError:  # of which there was enough only before
         _no_memory(ctx)
     folder = leave_reproducer(ctx.meta[_ARGUMENTS], error)

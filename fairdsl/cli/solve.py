@@ -261,7 +261,6 @@ def _print_report(report: Report) -> None:
 
 def _print(solved: SolvedFile) -> None:
     """What was solved and what came out; a line for whatever else there is to say."""
-    from fairdsl.cli.solve import heading, lines
 
     what, came_out, remark = heading(solved)
     click.echo("   ".join(part for part in (what, output_style().shown(came_out), remark) if part))

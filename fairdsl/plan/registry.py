@@ -111,8 +111,6 @@ class Registered(NamedTuple):
     def procedure(self) -> Procedure:
         """One of it."""
         if self.brought is not None:
-            from fairdsl.plan.registry import Outside  # few have any
-
             return Outside(self.brought)
         return cast(Procedure, getattr(import_module(self.module), self.made_by)())
 

@@ -77,8 +77,6 @@ def build(
             case "explicit":
                 return _explicit(distribution, columns)
             case "file":
-                from fairdsl.populations.build import read_network
-
                 return read_network(distribution, path)
             case _:
                 return _counted(distribution, columns, path, samples)

@@ -41,7 +41,7 @@ ELSEWHERE = {
     "backends/refining/worker.py": "a file of this run",
     "backends/ssat/solvers/adapters.py": "a new folder of this run",
     "backends/ssat/solvers/libraries.py": "a new folder of this run",
-    "cli/guard.py": "a new folder for temporary files",
+    "cli/bug.py": "a new folder for temporary files",
     "cli/streams.py": "the null device",
     "clock/deadline.py": "what the system says of this process",
     "clock/memory.py": "what the system says of this process",

@@ -6,7 +6,7 @@ file where there is one. If only one of the two arithmetics calls it a violation
 Exact arithmetic is float64 with a rigorous error bound, and more digits or fractions for whatever that bound leaves
 open (:meth:`Evaluator.settled`); the distance of two scores from a gap's limit likewise. The deployed file runs in
 batches, of whose kernels the last bit of a score may depend on the size of the batch; where a bound of its rounding
-says what it decides, it need not run (:mod:`fairdsl.backends.search.judge`).
+says what it decides, it need not run.
 
 A black box has one arithmetic, its own. In place of the second one it is asked again, a file one by one, a function in
 other batches (:mod:`fairdsl.models.black_boxes.asked`); what breaks the demand in one of the two alone is a gap as
