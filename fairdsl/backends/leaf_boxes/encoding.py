@@ -8,7 +8,7 @@ from fairdsl.backends.leaf_boxes.job import ForestHead, ForestJobs, PartedAttrib
 from fairdsl.backends.leaf_boxes.lowering import lower, refusal_of
 from fairdsl.backends.leaf_boxes.procedure import is_counted
 from fairdsl.backends.leaf_boxes.task import Task, check_task, task_of
-from fairdsl.backends.refining.encoding import JobEncoding
+from fairdsl.backends.refining.encoding import JobEncoding, refusal_of_people
 from fairdsl.backends.solved import Asked
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
@@ -26,7 +26,7 @@ class ForestJob(JobEncoding):
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Shares of equal decisions of trees whose sum decides."""
         pair = problem.question
-        if (refusal := refusal_of(problem)) is not None:
+        if (refusal := refusal_of_people(problem) or refusal_of(problem)) is not None:
             return refusal
         if problem.quantity is Quantity.HOLDS:
             return Refusal(why="forest jobs are about shares", span=problem.model.span)
