@@ -450,7 +450,8 @@ def test_a_job_whose_parts_do_not_fit_is_refused(tmp_path: Path, change: Any) ->
         ("population-job", "redraw_disagreement", "under people", "jobs are about shares"),
         ("population-job", "fair_share", "", "shares of people under a distribution"),
         ("population-job", "fair_share", "under rows", "learn a distribution from them"),
-        ("interval-job", "fair_share", "under people", "pairs of individuals"),
+        ("interval-job", "fair_share", "under people", "files of `--to population-job`"),
+        ("forest-job", "fair_share", "under people", "files of `--to population-job`"),
     ],
 )
 def test_what_no_job_is_about(tmp_path: Path, form: str, measured: str, under: str, why: str) -> None:

@@ -9,7 +9,7 @@ from fairdsl.backends.intervals.job import JobHead, SharedAttribute, pack_job
 from fairdsl.backends.intervals.jobs import IntervalJobs
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.roles import roles_of
-from fairdsl.backends.refining.encoding import JobEncoding
+from fairdsl.backends.refining.encoding import JobEncoding, refusal_of_people
 from fairdsl.backends.solved import Asked
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
@@ -26,6 +26,8 @@ class IntervalJob(JobEncoding):
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Whatever can be lowered to a task."""
+        if (refusal := refusal_of_people(problem)) is not None:
+            return refusal
         roles = roles_of(problem)
         return roles if isinstance(roles, Refusal) else Offer(method="an interval job", decides=True)
 

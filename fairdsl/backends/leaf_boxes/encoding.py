@@ -13,7 +13,7 @@ from fairdsl.backends.leaf_boxes.pair_task import PairsAsked, pairs_asked, quest
 from fairdsl.backends.leaf_boxes.procedure import is_counted
 from fairdsl.backends.leaf_boxes.sizes import Sizes, axes_of
 from fairdsl.backends.leaf_boxes.task import Task, check_task, task_of
-from fairdsl.backends.refining.encoding import JobEncoding
+from fairdsl.backends.refining.encoding import JobEncoding, refusal_of_people
 from fairdsl.backends.solved import Asked
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
@@ -30,6 +30,8 @@ class ForestJob(JobEncoding):
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Shares of questions about pairs."""
+        if (refusal := refusal_of_people(problem)) is not None:
+            return refusal
         if (refusal := refusal_of(problem)) is not None and (refusal := refusal_of_any(problem)) is not None:
             return refusal
         pair = problem.question

@@ -7,16 +7,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from fairdsl.backends.contract import Observer
+from fairdsl.backends.contract import Observer, Refusal
 from fairdsl.backends.encoding import Answer, Believing, Encoding, Lowered, Solving
 from fairdsl.backends.refining.collect import collected
 from fairdsl.backends.refining.jobs import Jobs
 from fairdsl.backends.refining.solve import solve_job
 from fairdsl.backends.solved import AnsweredDemand, Solved
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Individually, PairUnder
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
-__all__ = ["JobEncoding"]
+__all__ = ["JobEncoding", "refusal_of_people"]
+
+
+def refusal_of_people(problem: Problem) -> Refusal | None:
+    """Why jobs about units that are counted alike are not about people who are drawn; None where nobody is."""
+    if not isinstance(problem.question, PairUnder | Individually) or problem.population is None:
+        return None
+    return Refusal(why="shares of people of a distribution are files of `--to population-job`", other=True)
 
 
 class JobEncoding(Encoding):
