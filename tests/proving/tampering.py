@@ -152,7 +152,7 @@ def _lines(folder: Path, *, seeds: int) -> list[Subject]:
         claims = asked["claims"] | {"holds": False, "compared": []}
         if len(found) % 2:
             asked["arithmetic"] = "float32"
-            claims["margin"] = str(Checker(Question(asked | {"arithmetic": "real"}), Graph(content)).rounding())
+            claims["margin"] = str(Checker(Question(asked | {"arithmetic": "real"}), Graph(content)).net.rounding())
         checker = Checker(Question(asked | {"claims": claims}), Graph(content))
         lines = _counted(checker, rng)
         totals = follow(checker, iter(lines))

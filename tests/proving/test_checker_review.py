@@ -218,7 +218,7 @@ def attribute(**changes: Any) -> list[dict[str, Any]]:
         (question(relax=[["age", -1]]), "from 0 on"),
         (question(relax=[["sex", 1]]), "relaxed twice, or differs"),
         (
-            question(relax=[["age", 1]], asks="share", pair=["<=", [["a.age", 1], ["b.age", -1]], 0]),
+            question(asks="share", pair=["<=", [["a.age", 1], ["b.age", -1]], 0]),
             "no proofs of that",
         ),
     ],

@@ -16,7 +16,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.leaf_boxes import Cuts, Splitting, splits
+from fairdsl.backends.leaf_boxes import Cuts, Splitting, splitting
 from fairdsl.backends.leaf_boxes import Tree as Leaves
 from fairdsl.proving import Proved, prove_spec
 from fairdsl_verify import RejectedError, forest
@@ -148,7 +148,7 @@ def _stripes(low: int, high: int, odd: int) -> Tree:
 
 def test_no_more_is_proved_than_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all of a share can be proved, and less is known of it, the proof ends there."""
-    monkeypatch.setattr(splits, "_CUTS", 1)
+    monkeypatch.setattr(splitting, "_CUTS", 1)
     # Sex decides in every second box of age and job: no age and no job is settled by itself.
     sex: Tree = Branch("BRANCH_LEQ", 1, 2.0, Leaf(((0, 0.0),)), Leaf(((0, 1.0),)))
     jobs = [_stripes(0, 10, job % 2) for job in range(3)]
