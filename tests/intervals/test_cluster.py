@@ -156,6 +156,26 @@ def test_forest_jobs(address: str, kind: str, tmp_path: Path, monkeypatch: pytes
     assert (item.shares.certified, item.shares.falsified, item.shares.undecided) == (fair, 1 - fair, 0)
 
 
+def test_population_jobs(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both shards are refined on the cluster, and come to what `check` comes to here, the domain's share beside it."""
+    spec = tmp_path / "s.fair"
+    spec.write_text(SPEC[: SPEC.index("property of_everybody")] + SPEC[SPEC.index("property of_people") :])
+    boxes, take = list[int](), _Run._take
+    monkeypatch.setattr(clock, "_LEAVES", 1)
+    monkeypatch.setattr(clock, "_LOOK", 0.0)
+    monkeypatch.setattr(_Run, "_take", lambda run, part, found: (boxes.append(found.nodes), take(run, part, found)))
+    written = fairdsl.compile(spec, to="population-job", directory=tmp_path / "jobs")
+    (job,) = (path for path in written.files if path.suffix == ".job")
+    for shard in (1, 2):
+        fairdsl.solve(job, shard=shard, shards=2, options={"rates": {"scheduler": address}}, timeout=100.0)
+    assert sum(boxes) > 0
+    (found,), (known,) = (each.properties for each in (fairdsl.recover(job.parent, recheck=True), fairdsl.check(spec)))
+    assert found.shares is not None
+    assert known.shares is not None
+    assert found.shares.undecided == 0
+    assert (found.shares.certified, found.shares.of_domain) == (known.shares.certified, known.shares.of_domain)
+
+
 def test_effort_is_spent_here() -> None:
     """Nobody is asked for a cluster where work is counted, for what is done there is not."""
     refinement = SlowBisection.start(plane((4, 3), (3, -2), -7))
