@@ -131,8 +131,11 @@ def fitted(model: str, bench: Bench) -> Fit:
         (*_ways(bench.columns, plain), *_ways(bench.columns, scaled)),
         (*_of_fewer(bench, plain), *_of_fewer(bench, scaled)),
     ):
-        different = {way.reads or _names(bench.columns): way for way in reversed(ways) if width in (None, way.width)}
-        fitting = [*reversed(different.values())][: 1 if len(inputs) > 1 else None]
+        different: dict[tuple[str, ...], Way] = {}
+        for way in ways:
+            if width in (None, way.width):
+                different.setdefault(way.reads or _names(bench.columns), way)
+        fitting = [*different.values()][: 1 if len(inputs) > 1 else None]
         if not labelled:  # which column the model does not read, nothing says; the label mostly stands last
             last = [way for way in fitting if way.without == (bench.columns[-1].name,)]
             fitting = (last if any(way.without for way in fitting) else fitting)[:1]

@@ -143,7 +143,8 @@ class Share(Weighing):
         while now() < began + _PAUSE and not budget.exhausted:
             if not self.waiting:
                 return False
-            self.step()
+            for cover in self.waiting:
+                cover.improve()
         self.spent += now() - began
         return True
 
