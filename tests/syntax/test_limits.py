@@ -114,7 +114,7 @@ def test_many_lines_that_belong_elsewhere_take_seconds(tmp_path: Path) -> None:
     """Each of them might begin the next statement, and each attempt to read on there reads all of them."""
     codes, seconds = _lint(tmp_path, "}\nprotected sex\nmodel n : A -> { a, b }\n" + "  when age > 20 then b\n" * 500)
     assert codes
-    assert seconds < 3
+    assert seconds < 6
 
 
 def test_parts_of_a_long_sum_begin_at_one_place() -> None:
