@@ -63,11 +63,6 @@ class Bounds(Enclosure):
         if low.numerator < 0 or high.numerator > high.denominator or (low is not high and low > high):
             raise ValueError("a probability lies between 0 and 1, and its lower bound is not above the upper one")
 
-    @classmethod
-    def exactly(cls, value: Fraction) -> Bounds:
-        """A probability that is known."""
-        return cls(low=value, high=value)
-
     @property
     def exact(self) -> bool:
         """Whether it is known."""
