@@ -159,7 +159,7 @@ class Joint:
     total: Mapping[Key, Bounds]
     counts: Mapping[Key, Counted] = field(default_factory=dict)
     #: Of a mean, the expectation of what is averaged where the key is, and 0 elsewhere, between two numbers.
-    sums: Mapping[Key, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    sums: Mapping[Key, Enclosure] = field(default_factory=dict)
     #: Of a mean among people who were drawn, their scores.
     scored: Mapping[Key, Scored] = field(default_factory=dict)
     drawn: bool = False
