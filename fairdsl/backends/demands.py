@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget
 from fairdsl.ir.demand import Chance, Demanded, Magnitude, Probability, Score
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Predicate, Variable, Who
 from fairdsl.ir.model import Model
@@ -23,7 +24,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
 from fairdsl.numerics.chances import as_scores, chances_between, logistic
-from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, step_of, sums, truth, truths
+from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, between, magnitude, step_of, sums, truth, truths
 from fairdsl.numerics.evaluate import BatchEvaluator, Points, Settled, points_of
 from fairdsl.replay import Exactly, gives_probability, runtime_of
 
@@ -201,12 +202,12 @@ class Judge:
     ) -> tuple[int, int]:
         """A tuple that rounding leaves open: first by exact sums of the same numbers, then by exact numbers."""
 
-        def of(variable: Variable) -> tuple[Fraction, Fraction]:
+        def of(variable: Variable) -> Enclosure:
             term = self.asked.term(variable)
             if isinstance(term, Magnitude):
-                return _magnitude([(factor, of(one)) for one, factor in term.form.terms], term.form.constant)
+                return magnitude(between(term.form, of))
             number = known[variable]
-            return Fraction(float(number.low[row])), Fraction(float(number.high[row]))
+            return Enclosure(low=Fraction(float(number.low[row])), high=Fraction(float(number.high[row])))
 
         finite = all(np.isfinite(n.low[row]) and np.isfinite(n.high[row]) for n in known.values())
         premise, formula = OPEN, OPEN
@@ -263,15 +264,6 @@ def _in_a_row(parts: Sequence[Between]) -> Between:
 def _finest(steps: Sequence[int | None]) -> int | None:
     known = [step for step in steps if step is not None]
     return max(known) if len(known) == len(steps) else None
-
-
-def _magnitude(
-    terms: Sequence[tuple[Fraction, tuple[Fraction, Fraction]]], constant: Fraction
-) -> tuple[Fraction, Fraction]:
-    low = high = constant
-    for factor, ends in terms:
-        low, high = low + min(factor * end for end in ends), high + max(factor * end for end in ends)
-    return (Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
 
 
 def _point(measured: Measured, row: int) -> tuple[Fraction, ...]:

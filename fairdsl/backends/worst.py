@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.ir.domain import Point
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, WorstPair
 from fairdsl.replay import admissible, replay
@@ -41,8 +42,8 @@ class Worst:
     #: Whether anybody was met who is compared.
     somebody: bool = False
 
-    def meet(self, a: Point, b: Point) -> tuple[Fraction, Fraction] | None:
-        """The least and the greatest gap that the scores of two may have; None where they are not compared."""
+    def meet(self, a: Point, b: Point) -> Enclosure | None:
+        """The gap between the scores of two; None where they are not compared."""
         asked = self.problem.of_pairs
         assert isinstance(asked.question, Pair), "the largest score gap is asked of pairs"
         if admissible(asked.question, asked.domain, a, b, asked.model) is not None:
@@ -54,7 +55,7 @@ class Worst:
         if low > self.low:
             one, other = (Individual.of(asked.domain, point) for point in (a, b))
             self.low, self.witness = low, Witness(a=one, b=other, replay=found)
-        return low, apart + error
+        return Enclosure(low=low, high=apart + error)
 
     def verdict(self, high: Fraction | None, evidence: Evidence, reason: Reason | None) -> Value | Vacuous | Unknown:
         """What is known where nobody's scores are further apart than ``high`` (None: no bound is known).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Self
 
 __all__ = ["Enclosure"]
 
@@ -17,8 +18,13 @@ class Enclosure:
     high: Fraction
 
     def __post_init__(self) -> None:
-        if self.low > self.high:
+        if self.low is not self.high and self.low > self.high:  # fractions take long to compare
             raise ValueError("the lower end of an enclosure is above the upper one")
+
+    @classmethod
+    def exactly(cls, value: Fraction) -> Self:
+        """A number that is known."""
+        return cls(low=value, high=value)
 
     def __iter__(self) -> Iterator[Fraction]:
         """Its ends, so that ``low, high = ...`` takes it apart."""

@@ -23,6 +23,7 @@ from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.intervals import Defined
 from fairdsl.metrics.joint import (
+    NOTHING,
     Bounds,
     Counted,
     Enclosure,
@@ -45,7 +46,6 @@ Assignment = tuple[tuple[int, Fraction], ...]
 #: What the rates of a comparison are conditioned on: the label's value, and the decision (True: the favourable one).
 Case = tuple[Assignment, bool | None]
 
-_Ends = tuple[Fraction, Fraction]
 #: Where the keys of a group stand, by the value of the label; by None where there is none.
 _Places = Mapping[Fraction | None, int]
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -83,10 +83,10 @@ class Cohort:
     stratum: Assignment
     label: Assignment
     decision: bool | None
-    hits: _Ends
-    whole: _Ends | None
-    misses: _Ends
-    of_group: _Ends
+    hits: Enclosure
+    whole: Enclosure | None
+    misses: Enclosure
+    of_group: Enclosure
     rows: int | None = None
     counted: Hits | None = None
     #: Of a mean, what it is a mean of: the sum, as hits are one of people; it may be any number.
@@ -100,10 +100,9 @@ class Cohort:
         return self.label, self.decision
 
     @cached_property
-    def mass(self) -> _Ends:
+    def mass(self) -> Enclosure:
         """The probability of the cohort itself: of what its rate is a part of."""
-        low, high = self.whole or (self.hits[0] + self.misses[0], self.hits[1] + self.misses[1])
-        return low, at_most_one(high)
+        return _at_most_one(self.whole or _added([self.hits, self.misses]))
 
     @cached_property
     def defined(self) -> Defined:
@@ -124,9 +123,9 @@ class Cohort:
         (low, high), (fewest, most) = self.hits, self.misses
         if self.whole is None:
             return Bounds(low=low / (low + most) if low else low, high=high / (high + fewest) if high else high)
-        if low is high and self.whole[0] is self.whole[1]:
-            return Bounds.exactly(at_most_one(low / self.whole[0]))
-        return Bounds(low=low / self.whole[1], high=at_most_one(high / self.whole[0]))
+        if low is high and self.whole.low is self.whole.high:
+            return Bounds.exactly(at_most_one(low / self.whole.low))
+        return Bounds(low=low / self.whole.high, high=at_most_one(high / self.whole.low))
 
 
 def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> list[Cohort]:
@@ -140,7 +139,7 @@ def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> l
     reader = _Reader(
         joint=joint,
         keys=keys,
-        known=[_Known((some.low, some.high), (every.low, every.high)) for some, every in ends],
+        known=[_Known(some, every) for some, every in ends],
         label=label,
         mean=question.metric.rate.is_mean,
     )
@@ -206,7 +205,7 @@ class _Reader:
         if self.mean:
             averaged = [self.keys[everybody[value]] for value, met in condition.hits.items() if met]
             scored = [self.joint.scored[key] for key in averaged if key in self.joint.scored]
-            hits = _added([self.joint.sums.get(key, (_ZERO, _ZERO)) for key in averaged])
+            hits = _added([self.joint.sums.get(key, NOTHING) for key in averaged])
         else:
             hits = _probability(condition.hits, known)
         return Cohort(
@@ -216,7 +215,7 @@ class _Reader:
             decision=condition.decision,
             hits=hits,
             whole=whole,
-            misses=_probability(condition.misses, known) if whole is None else (_ZERO, _ZERO),
+            misses=_probability(condition.misses, known) if whole is None else NOTHING,
             of_group=_sum([each.total for each in known.values()]),
             rows=self._rows(everybody),
             counted=None if self.mean else self._counted(condition, everybody),
@@ -255,28 +254,30 @@ class _Reader:
 class _Known:
     """Pr[favourable, key] and Pr[key] of one key."""
 
-    favourable: _Ends
-    total: _Ends
+    favourable: Bounds
+    total: Bounds
 
-    def of(self, decisions: frozenset[bool]) -> _Ends:
+    def of(self, decisions: frozenset[bool]) -> Enclosure:
         """Pr[one of the decisions, key]."""
         if True in decisions:
             return self.total if False in decisions else self.favourable
-        (low, high), (least, most) = self.total, self.favourable
-        return max(_ZERO, low - most), high - least
+        return self.total.without(self.favourable)
 
 
-def _probability(part: Cells, known: Mapping[Fraction | None, _Known]) -> _Ends:
+def _probability(part: Cells, known: Mapping[Fraction | None, _Known]) -> Enclosure:
     """Pr[a part of the decisions and labels]."""
     return _sum([known[value].of(decisions) for value, decisions in part.items() if decisions])
 
 
-def _sum(found: list[_Ends]) -> _Ends:
+def _sum(found: Sequence[Enclosure]) -> Enclosure:
     """The probability of any of several things; it is at most 1, whatever the upper bounds add up to."""
     if len(found) == 1:
         return found[0]
-    low, high = _added(found)
-    return low, at_most_one(high)
+    return _at_most_one(_added(found))
+
+
+def _at_most_one(found: Enclosure) -> Enclosure:
+    return Enclosure(low=found.low, high=at_most_one(found.high))
 
 
 def pooled(cohorts: list[Cohort]) -> Cohort:
@@ -301,5 +302,5 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
     )
 
 
-def _added(pairs: list[_Ends]) -> _Ends:
-    return sum((low for low, _ in pairs), _ZERO), sum((high for _, high in pairs), _ZERO)
+def _added(pairs: Sequence[Enclosure]) -> Enclosure:
+    return Enclosure(low=sum((each.low for each in pairs), _ZERO), high=sum((each.high for each in pairs), _ZERO))

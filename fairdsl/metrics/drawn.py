@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Precision, Threshold
@@ -163,7 +164,9 @@ def _joint(seen: Seen) -> Joint:
         },
         total={key: Bounds.exactly(Fraction(count, whole)) for key, count in people.items()},
         counts=counts,
-        sums={key: (each.estimate[0] / whole, each.estimate[1] / whole) for key, each in scored.items()},
+        sums={
+            key: Enclosure(low=each.estimate[0] / whole, high=each.estimate[1] / whole) for key, each in scored.items()
+        },
         scored=scored,
         drawn=True,
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import variables
 from fairdsl.ir.population import Network, Population, label_column
 from fairdsl.ir.question import GroupMetric
@@ -118,14 +119,14 @@ def _rate(cohort: Cohort, bound: Fraction, share: Fraction) -> Bounds:
     if cohort.whole is None:
         least, highest = (end / share for end in cohort.misses)
     else:
-        least, highest = cohort.whole[0] / share - most, cohort.whole[1] / share - fewest
-    return _quotient((fewest, most), (least, highest), bound)
+        least, highest = cohort.whole.low / share - most, cohort.whole.high / share - fewest
+    return _quotient(Enclosure(low=fewest, high=most), Enclosure(low=least, high=highest), bound)
 
 
-def _quotient(hits: tuple[Fraction, Fraction], misses: tuple[Fraction, Fraction], bound: Fraction) -> Bounds:
+def _quotient(hits: Enclosure, misses: Enclosure, bound: Fraction) -> Bounds:
     """h / (h + m), with the frequencies of hits and misses within ``bound``."""
-    low, high = max(_ZERO, hits[0] - bound), hits[1] + bound
-    few, many = max(_ZERO, misses[0] - bound), misses[1] + bound
+    low, high = max(_ZERO, hits.low - bound), hits.high + bound
+    few, many = max(_ZERO, misses.low - bound), misses.high + bound
     return Bounds(low=low / (low + many) if low else _ZERO, high=min(_ONE, high / (high + few)) if high else _ZERO)
 
 
@@ -148,7 +149,7 @@ def share_within(bound: Fraction, known: Known) -> tuple[Fraction, Fraction]:
     at most.
     """
     fair, unfair, open_ = Fraction(known.fair), Fraction(known.unfair), Fraction(known.undecided + known.unsure)
-    found = _quotient((fair, fair + open_), (unfair, unfair + open_), bound)
+    found = _quotient(Enclosure(low=fair, high=fair + open_), Enclosure(low=unfair, high=unfair + open_), bound)
     return found.low, found.high
 
 

@@ -40,7 +40,7 @@ def refusal_of(reading: Reading, population: Population) -> Diagnostic | None:
 
 def _nobody(cohort: Cohort, rate: Rate) -> bool:
     """Whether nobody is in the group. That the model favours nobody of a group is not a mistake of the question."""
-    return cohort.of_group[1] == 0 or (cohort.defined is Defined.NO and not rate.among_decided)
+    return cohort.of_group.high == 0 or (cohort.defined is Defined.NO and not rate.among_decided)
 
 
 def warnings_of(reading: Reading, population: Population) -> tuple[Diagnostic, ...]:

@@ -63,11 +63,6 @@ class Bounds(Enclosure):
         if low.numerator < 0 or high.numerator > high.denominator or (low is not high and low > high):
             raise ValueError("a probability lies between 0 and 1, and its lower bound is not above the upper one")
 
-    @classmethod
-    def exactly(cls, value: Fraction) -> Bounds:
-        """A probability that is known."""
-        return cls(low=value, high=value)
-
     @property
     def exact(self) -> bool:
         """Whether it is known."""
@@ -164,7 +159,7 @@ class Joint:
     total: Mapping[Key, Bounds]
     counts: Mapping[Key, Counted] = field(default_factory=dict)
     #: Of a mean, the expectation of what is averaged where the key is, and 0 elsewhere, between two numbers.
-    sums: Mapping[Key, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    sums: Mapping[Key, Enclosure] = field(default_factory=dict)
     #: Of a mean among people who were drawn, their scores.
     scored: Mapping[Key, Scored] = field(default_factory=dict)
     drawn: bool = False

@@ -159,7 +159,7 @@ class Reading:
     def about_nobody(self) -> bool:
         """Whether there is nobody to count, whatever the model decides."""
         if self.question.metric.rate.among_decided:
-            return all(cohort.of_group[1] == 0 for cohort in self.cohorts)
+            return all(cohort.of_group.high == 0 for cohort in self.cohorts)
         return all(cohort.defined is Defined.NO for cohort in self.kept)
 
     @property
@@ -282,8 +282,7 @@ def rests_on_tables(question: GroupMetric) -> bool:
 
 def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Enclosure:
     if cohort.scored is not None:
-        low, high = cohort.scored.interval(1 - (1 - confidence) / rates)
-        return Enclosure(low=low, high=high)
+        return cohort.scored.interval(1 - (1 - confidence) / rates)
     if cohort.counted is None:
         return Enclosure(low=Fraction(0), high=Fraction(1))
     return sampled_rate(cohort.counted, confidence=confidence, rates=rates)

@@ -10,6 +10,7 @@ from itertools import compress, product
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Predicate, Who, conjoin
 from fairdsl.ir.population import Rows
 from fairdsl.ir.question import GroupMetric
@@ -62,7 +63,7 @@ class RowKeys:
             },
         )
 
-    def joint_of_scores(self, scores: Sequence[tuple[Fraction, Fraction]]) -> Joint:
+    def joint_of_scores(self, scores: Sequence[Enclosure]) -> Joint:
         """The sums of scores, each between two numbers, and all rows, by key."""
         whole = len(self.among)
         sums = [[Fraction(0), Fraction(0)] for _ in self.keys]
@@ -76,7 +77,10 @@ class RowKeys:
                 key: Bounds.exactly(Fraction(count, whole))
                 for key, count in zip(self.keys, everybody.tolist(), strict=True)
             },
-            sums={key: (low / whole, high / whole) for key, (low, high) in zip(self.keys, sums, strict=True)},
+            sums={
+                key: Enclosure(low=low / whole, high=high / whole)
+                for key, (low, high) in zip(self.keys, sums, strict=True)
+            },
         )
 
     def summed(self, counts: _Counts) -> _Counts:

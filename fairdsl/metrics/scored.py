@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.numerics.rounding import float_above
 
 __all__ = ["ROOTS", "UNITS", "Scored"]
@@ -52,11 +53,11 @@ class Scored:
         )
 
     @property
-    def sums(self) -> tuple[Fraction, Fraction]:
-        """The sum of the scores, between two numbers."""
+    def sums(self) -> Enclosure:
+        """The sum of the scores."""
         low, high = self.span
         start, unit = low * self.people, (high - low) / UNITS
-        return start + unit * self.least, start + unit * self.most
+        return Enclosure(low=start + unit * self.least, high=start + unit * self.most)
 
     @property
     def estimate(self) -> tuple[Fraction, Fraction]:
@@ -65,15 +66,15 @@ class Scored:
         middle = (low + high) / 2
         return (middle, middle) if self.most - self.least <= self.people * _ROUNDED else (low, high)
 
-    def interval(self, confidence: Fraction) -> tuple[Fraction, Fraction]:
+    def interval(self, confidence: Fraction) -> Enclosure:
         """What contains the expectation with this probability."""
         low, high = self.span
         if self.people < 2:
-            return self.span
+            return Enclosure(low=low, high=high)
         sure = float_above(1 / (1 - confidence))
         near = (high - low) * Fraction(min(self._by_range(sure), self._by_variance(sure)))
         least, most = (total / self.people for total in self.sums)
-        return max(low, least - near), min(high, most + near)
+        return Enclosure(low=max(low, least - near), high=min(high, most + near))
 
     def _by_range(self, sure: float) -> float:
         return sqrt(log(4 * sure) / (2 * self.people)) * (1 + _ROUNDING)

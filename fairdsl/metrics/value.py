@@ -295,7 +295,7 @@ def _rates(reading: Reading, names: Names) -> tuple[Rate, ...]:
                 given=names(cohort.stratum + cohort.label) | _decision(cohort.decision),
                 low=cohort.rate.low,
                 high=cohort.rate.high,
-                mass=cohort.mass,
+                mass=(cohort.mass.low, cohort.mass.high),
                 rows=None if counted is None else counted.rows,
                 mean=reading.question.metric.rate.is_mean,
                 empirical=None if seen is None or seen == _OPEN else (seen.low, seen.high),

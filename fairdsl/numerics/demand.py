@@ -14,10 +14,24 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, fold
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["FALSE", "OPEN", "TRUE", "Between", "between", "kleene", "never", "step_of", "sums", "truth", "truths"]
+__all__ = [
+    "FALSE",
+    "OPEN",
+    "TRUE",
+    "Between",
+    "between",
+    "kleene",
+    "magnitude",
+    "never",
+    "step_of",
+    "sums",
+    "truth",
+    "truths",
+]
 
 #: The three values: negation is the sign, conjunction the least.
 FALSE, OPEN, TRUE = -1, 0, 1
@@ -182,10 +196,10 @@ def never(form: Linear) -> bool:
 
 def truth(
     predicate: Predicate,
-    of: Callable[[Variable], tuple[Fraction, Fraction]],
+    of: Callable[[Variable], Enclosure],
     vanishes: Callable[[Linear], bool] = never,
 ) -> int:
-    """The predicate's value where ``of`` gives two fractions that each variable lies between.
+    """The predicate's value where ``of`` encloses each variable.
 
     ``vanishes`` is asked of sums of which these do not tell the sign.
     """
@@ -198,9 +212,9 @@ def truth(
                     return TRUE if low in values else FALSE
                 return OPEN if any(low <= value <= high for value in values) else FALSE
             case Compare(left=left, relation=relation):
-                value = _exactly(*between(left, of), relation)
+                value = _exactly(between(left, of), relation)
                 if value == OPEN and vanishes(left):
-                    value = _exactly(Fraction(0), Fraction(0), relation)
+                    value = _exactly(Enclosure.exactly(Fraction(0)), relation)
                 return value
 
     return fold(predicate, of_atom, _least, _most, _negated)
@@ -218,17 +232,23 @@ def _negated(value: int) -> int:
     return -value
 
 
-def between(form: Linear, of: Callable[[Variable], tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
-    """The fractions that a sum lies between."""
+def between(form: Linear, of: Callable[[Variable], Enclosure]) -> Enclosure:
+    """A sum of enclosed numbers."""
     low = high = form.constant
     for variable, factor in form.terms:
         ends = [factor * end for end in of(variable)]
         low, high = low + min(ends), high + max(ends)
-    return low, high
+    return Enclosure(low=low, high=high)
 
 
-def _exactly(low: Fraction, high: Fraction, relation: Relation) -> int:
-    zero = Fraction(0)
+def magnitude(number: Enclosure) -> Enclosure:
+    """The absolute value of a number."""
+    least, most = sorted((abs(number.low), abs(number.high)))
+    return Enclosure(low=Fraction(0) if number.low <= 0 <= number.high else least, high=most)
+
+
+def _exactly(number: Enclosure, relation: Relation) -> int:
+    (low, high), zero = number, Fraction(0)
     if relation in (Relation.EQ, Relation.NE):
         equal = TRUE if low == high == 0 else OPEN if low <= 0 <= high else FALSE
         return equal if relation is Relation.EQ else -equal

@@ -10,13 +10,14 @@ from itertools import combinations
 
 from fairdsl.ir.demand import Chance, Confidence, Decision, Demanded, Magnitude, Probability, Score
 from fairdsl.ir.domain import Point
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who, variables
 from fairdsl.ir.model import Deployed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.chances import chance_between, logistic, outcome_of, vanishes
 from fairdsl.numerics.confidence import leads_of
-from fairdsl.numerics.demand import FALSE, OPEN, TRUE, between, never, truth
+from fairdsl.numerics.demand import FALSE, OPEN, TRUE, between, magnitude, never, truth
 from fairdsl.numerics.exact import Enclosed, enclosed_scores, settled_scores
 from fairdsl.numerics.predicates import holds_together
 from fairdsl.replay.admissible import admissible, outside
@@ -30,8 +31,6 @@ __all__ = ["Exactly", "breach", "gives_probability", "outside_of"]
 _PRECISIONS = ((None, 24), (192, 60), (400, 300))
 #: Individuals of whom a model's scores are kept.
 _KEPT = 1 << 16
-
-Ends = tuple[Fraction, Fraction]
 
 
 class Exactly:
@@ -60,7 +59,7 @@ class Exactly:
         """Whether the premise is true."""
         return self._asked.premise == And(()) or self.judge(people)[0] == TRUE
 
-    def _vanishes(self, people: Mapping[Who, Point], of: Callable[[Variable], Ends], form: Linear) -> bool:
+    def _vanishes(self, people: Mapping[Who, Point], of: Callable[[Variable], Enclosure], form: Linear) -> bool:
         """Whether a sum with probabilities is exactly 0, where scores are fractions."""
         flat = self._without_magnitudes(people, of, form)
         if flat is None:
@@ -82,7 +81,7 @@ class Exactly:
         return vanishes(constant, parts)
 
     def _without_magnitudes(
-        self, people: Mapping[Who, Point], of: Callable[[Variable], Ends], form: Linear
+        self, people: Mapping[Who, Point], of: Callable[[Variable], Enclosure], form: Linear
     ) -> Linear | None:
         """The sum with each absolute value as what it is of; None where its sign stays open."""
         for variable, factor in form.terms:
@@ -98,29 +97,29 @@ class Exactly:
 
     def values(
         self, people: Mapping[Who, Point], bits: int | None = None, digits: int = 24
-    ) -> Callable[[Variable], Ends]:
-        """Two fractions that each variable lies between."""
+    ) -> Callable[[Variable], Enclosure]:
+        """What encloses each variable."""
 
-        def of(variable: Variable) -> Ends:
+        def of(variable: Variable) -> Enclosure:
             match self._asked.term(variable):
                 case None:
                     value = people[variable.who][variable.attribute]
-                    return value, value
+                    return Enclosure.exactly(value)
                 case Decision(model=model, ranks=ranks):
                     _, outcome = self.settled(model, people[variable.who])
                     known = ranks if outcome is None else (ranks[outcome],)
-                    return Fraction(min(known)), Fraction(max(known))
+                    return Enclosure(low=Fraction(min(known)), high=Fraction(max(known)))
                 case Score(model=model):
                     scores = self._score(model, people[variable.who], bits)
-                    return scores.values[0] - scores.errors[0], scores.values[0] + scores.errors[0]
+                    score, error = scores.values[0], scores.errors[0]
+                    return Enclosure(low=score - error, high=score + error)
                 case Probability() | Confidence() as term:
                     point = people[variable.who]
                     _, decided = self.settled(term.model, point)
                     scores = self._score(term.model, point, bits)
-                    found = chance_between(term, self._problem.models[term.model], scores, decided, digits)
-                    return found.low, found.high
+                    return chance_between(term, self._problem.models[term.model], scores, decided, digits)
                 case Magnitude(form=form):
-                    return _magnitude(form, of)
+                    return magnitude(between(form, of))
 
         return of
 
@@ -219,20 +218,19 @@ def _in_files(
         return None
     plain = exactly.values(people)
 
-    def of(variable: Variable) -> Ends:
+    def of(variable: Variable) -> Enclosure:
         term = asked.term(variable)
         if isinstance(term, Magnitude):
-            return _magnitude(term.form, of)
+            return magnitude(between(term.form, of))
         if term is None or isinstance(term, Confidence) or (file := files[term.model]) is None:
             return plain(variable)  # how sure a model is, is a matter of exact arithmetic
         runtime, point = runtime_of(file), people[variable.who]
         if isinstance(term, Decision):
-            number = Fraction(term.ranks[runtime.decide([point])[0]])
-            return number, number
+            return Enclosure.exactly(Fraction(term.ranks[runtime.decide([point])[0]]))
         given = float(runtime.scores([point])[0, 0])
         if isinstance(term, Probability) and not gives_probability(file):
             given = logistic(given)
-        return Fraction(given), Fraction(given)
+        return Enclosure.exactly(Fraction(given))
 
     return lambda predicate: truth(predicate, of)
 
@@ -242,15 +240,10 @@ def gives_probability(file: Deployed) -> bool:
     return file.readout is Readout.CHANNEL
 
 
-def _magnitude(form: Linear, of: Callable[[Variable], Ends]) -> Ends:
-    low, high = between(form, of)
-    return (Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
-
-
 # ---- which side fails ----------------------------------------------------------------------------
 
 
-def _failures(asked: Demanded, problem: Problem, of: Callable[[Variable], Ends]) -> Iterator[Failed]:
+def _failures(asked: Demanded, problem: Problem, of: Callable[[Variable], Enclosure]) -> Iterator[Failed]:
     """The comparisons that make the formula false, as the spec writes them, each once."""
     seen = set[str]()
     for atom, wanted in _false(asked.formula, of, wanted=True):
@@ -261,7 +254,7 @@ def _failures(asked: Demanded, problem: Problem, of: Callable[[Variable], Ends])
 
 
 def _false(
-    predicate: Predicate, of: Callable[[Variable], Ends], *, wanted: bool
+    predicate: Predicate, of: Callable[[Variable], Enclosure], *, wanted: bool
 ) -> Iterator[tuple[Compare | Member, bool]]:
     """Atoms that are not ``wanted``, below parts that are not."""
     if truth(predicate, of) == (TRUE if wanted else FALSE):
@@ -281,7 +274,7 @@ def _text(span: Span | None) -> str:
 
 
 def _distance(
-    atom: Compare | Member, asked: Demanded, problem: Problem, of: Callable[[Variable], Ends]
+    atom: Compare | Member, asked: Demanded, problem: Problem, of: Callable[[Variable], Enclosure]
 ) -> Fraction | None:
     """How far a comparison of numbers is from its border; outcomes have no distances."""
     if isinstance(atom, Member) or any(isinstance(asked.term(variable), Decision) for variable, _ in atom.left.terms):

@@ -20,6 +20,7 @@ from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.population import Network, Sample
 from fairdsl.metrics.cohorts import Cohort
 from fairdsl.metrics.estimated import estimated
+from fairdsl.metrics.joint import Bounds
 from fairdsl.metrics.tables import share_of, tables_of
 from fairdsl.numerics.cells import points
 from fairdsl.populations.counts import coded, fitted
@@ -312,15 +313,15 @@ def _with_uniform_age(sex: int) -> float:
 
 def test_nothing_is_known_where_the_rows_choose_the_baseline() -> None:
     network = law([(0, 0, 0, 0), (1, 1, 1, 1)] * 50, CHAIN)
-    whole = (F(1), F(1))
+    whole = Bounds.exactly(F(1))
     cohort = Cohort(
         group=((0, F(0)),),
         stratum=(),
         label=(),
         decision=None,
-        hits=(F(1, 2), F(1, 2)),
+        hits=Bounds.exactly(F(1, 2)),
         whole=whole,
-        misses=(F(0), F(0)),
+        misses=Bounds.exactly(F(0)),
         of_group=whole,
     )
     question = about("path_specific_gap", baseline="most_favoured", allowed=frozenset({(0, 1)}))

@@ -15,6 +15,7 @@ from fairdsl.backends.contract import Budget
 from fairdsl.backends.rates.deployed_influences import influences_near
 from fairdsl.backends.rates.gate import has_states
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE, Relation, Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.population import Network
@@ -31,7 +32,7 @@ F = Fraction
 Point = tuple[Fraction, ...]
 
 
-def needed(problem: Problem, widened: ByThreshold) -> tuple[Fraction, Fraction] | None:
+def needed(problem: Problem, widened: ByThreshold) -> Enclosure | None:
     """The least and the greatest influence in a group; None where one is nobody's."""
     law, question = problem.population, problem.question
     assert isinstance(law, Network)
@@ -63,7 +64,7 @@ def needed(problem: Problem, widened: ByThreshold) -> tuple[Fraction, Fraction] 
             near = (min(mass, F(0)), max(mass, F(0))) if one is not other else (mass, mass) if one else (F(0), F(0))
             low, high = low + near[0], high + near[1]
         found.append((low / wholes[group], high / wholes[group]))
-    return min(low for low, _ in found), max(high for _, high in found)
+    return Enclosure(low=min(low for low, _ in found), high=max(high for _, high in found))
 
 
 def favours(model: Model, point: Point) -> bool:

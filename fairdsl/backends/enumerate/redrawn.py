@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.enumerate.census import Census
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
@@ -56,16 +57,16 @@ def redrawn(problem: Problem, census: Census, evidence: Evidence) -> Value | Vac
     _, unit = np.unique(places, axis=1, return_inverse=True)
     both = [census.decisions] if census.deployed is None else [census.decisions, census.deployed]
     found = [_disagreement(weights, drawn, unit.reshape(-1), each.reshape(-1)[people]) for each in both]
-    low, high = min(each[0] for each in found), max(each[1] for each in found)
-    open_ = any(each[0] < each[1] for each in found)
+    low, high = min(each.low for each in found), max(each.high for each in found)
+    open_ = any(each.low < each.high for each in found)
     reason = (Reason.INCOMPLETE if census.complete else Reason.TIMEOUT) if open_ else Reason.NUMERIC_GAP
     return Value(low=low, high=high, evidence=evidence, reason=None if low == high else reason)
 
 
 def _disagreement(
     weights: NDArray[np.object_], drawn: NDArray[np.object_], unit: NDArray[np.int64], decisions: NDArray[np.int16]
-) -> tuple[Fraction, Fraction]:
-    """Its ends; individuals are [n], and a decision below 0 is open."""
+) -> Enclosure:
+    """Individuals are [n], and a decision below 0 is open."""
     outcomes = np.unique(decisions[decisions >= 0]).tolist()
     size = int(unit.max()) + 1
     mass, whole = np.zeros((2, size), dtype=object)
@@ -86,4 +87,4 @@ def _disagreement(
         open_ = mass[each] * whole[each] - known[0, each] * known[1, each]
         least, most = least + Fraction(apart - open_, mass[each]), most + Fraction(apart, mass[each])
     total = int(drawn.sum())
-    return least / total, most / total
+    return Enclosure(low=least / total, high=most / total)

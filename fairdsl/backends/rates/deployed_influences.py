@@ -26,6 +26,7 @@ from fairdsl.backends.rates.engine import TooManyError
 from fairdsl.backends.rates.joints import joints_of
 from fairdsl.backends.rates.linear.task import OutOfTimeError
 from fairdsl.backends.rates.program import LargeError
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation, conjuncts
 from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.model import ByThreshold
@@ -41,11 +42,9 @@ __all__ = ["influences_near"]
 _ZERO = Fraction(0)
 #: Cells by which masses are taken, at most.
 _CELLS = 4096
-#: The least and the greatest.
-Ends = tuple[Fraction, Fraction]
 
 
-def influences_near(problem: Problem, widened: ByThreshold, budget: Budget) -> Ends | None:
+def influences_near(problem: Problem, widened: ByThreshold, budget: Budget) -> Enclosure | None:
     """The least and the greatest influence in any group, of a file that decides as the model does beyond both ends of
     the ``widened`` rule; None where that is not known."""
     question = question_of(problem)
@@ -58,14 +57,14 @@ def influences_near(problem: Problem, widened: ByThreshold, budget: Budget) -> E
         return None
     one, other = (each for each in found if each is not None)
     groups = [_influence(*laws) for laws in zip(one, other, strict=True)]
-    return min(low for low, _ in groups), max(high for _, high in groups)
+    return Enclosure(low=min(each.low for each in groups), high=max(each.high for each in groups))
 
 
 #: By the cells of a group, the shares of the group that are favoured, under both laws.
 _Shares = tuple[dict[Key, Fraction], dict[Key, Fraction]]
 
 
-def _influence(one: _Shares, other: _Shares) -> Ends:
+def _influence(one: _Shares, other: _Shares) -> Enclosure:
     """Of a group, from the shares that are favoured with either threshold."""
     low = high = _ZERO
     for cell in {cell for law in (*one, *other) for cell in law}:
@@ -74,7 +73,7 @@ def _influence(one: _Shares, other: _Shares) -> Ends:
         )
         away, near = least - least_without, (most - least) - (most_without - least_without)
         low, high = low + away + min(near, _ZERO), high + away + max(near, _ZERO)
-    return low, high
+    return Enclosure(low=low, high=high)
 
 
 def _masses(problem: Problem, rule: ByThreshold, budget: Budget) -> list[_Shares] | None:

@@ -29,6 +29,7 @@ from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.units import units_of
 from fairdsl.clock import now
 from fairdsl.ir.demand import Decision, Demanded, Score
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import FALSE, Compare, Member, Not, Predicate, Relation, Variable, conjoin, mapped, variables
 from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.model import ByThreshold, Model
@@ -217,14 +218,14 @@ class Formula:
         if None in joints:
             return None
 
-        def summed(masses: list[_Mass]) -> tuple[Fraction, Fraction]:
-            ends = [_ends(*found, each.favoured) for each in masses if (found := joints[each.source]) is not None]
-            return sum((low for low, _ in ends), _ZERO), sum((high for _, high in ends), _ZERO)
+        def summed(masses: list[_Mass]) -> Enclosure:
+            ends = [_mass(*found, each.favoured) for each in masses if (found := joints[each.source]) is not None]
+            return Enclosure(low=sum((each.low for each in ends), _ZERO), high=sum((each.high for each in ends), _ZERO))
 
         (fair, at_most), (least, asked) = summed(self._fair), summed(self._asked)
         unfair = max(_ZERO, least - at_most)
         undecided = max(_ZERO, asked - fair - unfair)
-        vacuous = max(_ZERO, summed(self._whole)[0] - asked)
+        vacuous = max(_ZERO, summed(self._whole).low - asked)
         return Known(fair=fair, unfair=unfair, undecided=undecided, vacuous=vacuous)
 
 
@@ -234,13 +235,11 @@ def _everybody(problem: Problem) -> Network:
     return uniform_over(problem.domain.attributes, added)
 
 
-def _ends(favourable: Bounds, total: Bounds, favoured: bool | None) -> tuple[Fraction, Fraction]:
-    """Between which two numbers a mass lies."""
+def _mass(favourable: Bounds, total: Bounds, favoured: bool | None) -> Bounds:
+    """The mass of those who are favoured, or are not (None: of all)."""
     if favoured is None:
-        return total.low, total.high
-    if favoured:
-        return favourable.low, favourable.high
-    return max(_ZERO, total.low - favourable.high), total.high - favourable.low
+        return total
+    return favourable if favoured else total.without(favourable)
 
 
 def _rate(problem: Problem, model: Model, outcomes: frozenset[int], condition: Predicate, law: Network) -> Problem:

@@ -42,6 +42,7 @@ from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.shares import answering_share, refusal_of_share
 from fairdsl.clock import Deadline, now, until
 from fairdsl.ir.demand import Demanded
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule
 from fairdsl.ir.problem import Problem
@@ -90,12 +91,12 @@ def with_deployed(problem: Problem, exact: Value, spent: float, budget: Budget, 
         return exact
     if _numbers(wide) == _numbers(exact):
         return deployed
-    ends = (wide.low, wide.high)
+    ends = Enclosure(low=wide.low, high=wide.high)
     if isinstance(about.model.rule, ByThreshold):
         with until(deadline):
             ends = influences_near(problem, about.model.rule, replace(budget, deadline=deadline)) or ends
-    both = ((Decider.EXACT, (exact.low, exact.high)), (Decider.DEPLOYED, ends))
-    return replace(exact, by_decider=tuple(ByDecider(by=by, low=low, high=high) for by, (low, high) in both))
+    both = ((Decider.EXACT, exact), (Decider.DEPLOYED, ends))
+    return replace(exact, by_decider=tuple(ByDecider(by=by, low=each.low, high=each.high) for by, each in both))
 
 
 def _widened(rule: DecisionRule, room: Sequence[Fraction]) -> DecisionRule:

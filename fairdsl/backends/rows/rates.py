@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Cost, Offer, Refusal
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Access
 from fairdsl.ir.population import Rows
@@ -105,11 +106,11 @@ def _mean_over_rows(problem: Problem, question: GroupMetric, rows: Rows) -> Valu
     people = rows.sample.values.keep(range(len(problem.domain.attributes)))
     distinct, where = people.distinct()
     if problem.model.rational and len(distinct) <= _EXACTLY:
-        ends = [(score, score) for score in (exact_scores(problem.model, point)[0] for point in distinct.points())]
+        ends = [Enclosure.exactly(exact_scores(problem.model, point)[0]) for point in distinct.points()]
     else:
         scores, errors = BatchEvaluator(problem.model).scores(distinct)
-        pairs = zip(scores[:, 0].tolist(), errors[:, 0].tolist(), strict=True)
-        ends = [(Fraction(score) - Fraction(error), Fraction(score) + Fraction(error)) for score, error in pairs]
+        pairs = (map(Fraction, pair) for pair in zip(scores[:, 0].tolist(), errors[:, 0].tolist(), strict=True))
+        ends = [Enclosure(low=score - error, high=score + error) for score, error in pairs]
     joint = RowKeys.of(question, rows, problem.domain.where).joint_of_scores([ends[place] for place in where.tolist()])
     basis = Basis(arithmetic=Arithmetic.EXACT)
     evidence = Evidence(backend="rows", method=f"the scores of all {rows.sample.rows:,} rows", basis=basis)

@@ -215,7 +215,7 @@ class Farthest:
         a, b = (tuple(_only(values) for values in side) for side in (region.a, region.b))
         if None not in a and None not in b:
             met = self.worst.meet(*(tuple(value for value in side if value is not None) for side in (a, b)))
-            if met is None or met[1] <= self.worst.low:
+            if met is None or met.high <= self.worst.low:
                 return
         self._closed = max(self._closed, reach)
 

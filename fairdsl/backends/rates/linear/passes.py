@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
 from math import isqrt, prod
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from fairdsl.backends.rates.linear.rounded import Arithmetic, Rounded, Side
 from fairdsl.backends.rates.linear.table import Masses, Table, halved_sum, multiplied, suffix_sums, summed_out
 from fairdsl.backends.rates.linear.task import Goal, Meter, Remainder, Span, Task, TooLargeError, Window
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.numerics.elimination import eliminate, elimination
 
 __all__ = ["Found", "eliminated", "masses_at_least", "masses_of", "product_of"]
@@ -214,13 +216,14 @@ def _plain(table: Table, masses: Masses, rounds: int, denominator: int | None = 
 # passes are one and the result is exact.
 
 _ZERO = Fraction(0)
+_NOTHING = Enclosure.exactly(_ZERO)
 #: Products of masses may underflow where the least of them is below 2**-1000; what is lost is less than that, too:
 #: every operation loses less than 2**-1074 of a mass of at most 1, and there are fewer than 2**74.
 _TINY = -1000
 _UNDERFLOW = Fraction(1, 1 << 1000)
 
 #: Masses by the cells of the columns that were kept, in the order of ``kept``: lower and upper bounds.
-Found = dict[tuple[int, ...], tuple[Fraction, Fraction]]
+Found = dict[tuple[int, ...], Enclosure]
 
 
 def masses_of(
@@ -273,16 +276,15 @@ def _found(run: Rounded, table: Table, kept: tuple[int, ...]) -> Found:
     }
 
 
-def _outward(run: Rounded, mass: Any, rounds: int, denominator: int) -> tuple[Fraction, Fraction]:
+def _outward(run: Rounded, mass: Any, rounds: int, denominator: int) -> Enclosure:
     """(1 + u)^m - 1 and 1 - (1 - u)^m are below 2 m u; underflow, where it is possible, adds less than 2**-1000."""
     if run.arithmetic is Arithmetic.EXACT:
-        exact = Fraction(mass, denominator)
-        return exact, exact
+        return Enclosure.exactly(Fraction(mass, denominator))
     value = Fraction(mass)
     error = value * Fraction(2 * (rounds + 2), 1 << 53)
     if run.smallest < _TINY:
         error += _UNDERFLOW
-    return max(_ZERO, value - error), value + error
+    return Enclosure(low=max(_ZERO, value - error), high=value + error)
 
 
 def _completed(
@@ -297,21 +299,21 @@ def _completed(
         raise TooLargeError
     settled = None if table.settled is None else table.settled.transpose(order)
     missing = [] if goal is None else [_missing(run, goal, score) for score in table.scores.tolist()]
-    side = 0 if run.side is Side.LOW else 1
+    side = attrgetter("low" if run.side is Side.LOW else "high")
     totals: Found = {}
     for cells in product(*(range(size) for size in masses.shape[:-1])):
         own = tuple(cells[place] for place in places)
-        parts = [] if settled is None else [(settled[cells], remainder.total(own)[side])]
+        parts = [] if settled is None else [(settled[cells], side(remainder.total(own)))]
         for number, mass in enumerate(masses[cells].tolist()):
             if mass or run.smallest < _TINY:
                 meter.tick()
                 ends = remainder.total(own) if goal is None else remainder.tail(own, missing[number], goal.strict)
-                parts.append((mass, ends[side]))
-        low, high = totals.get(cells[: len(kept)], (_ZERO, _ZERO))
+                parts.append((mass, side(ends)))
+        low, high = totals.get(cells[: len(kept)], _NOTHING)
         for mass, share in parts:
             below, above = _outward(run, mass, max(table.rounds, table.settled_rounds), table.denominator)
             low, high = low + below * share, high + above * share
-        totals[cells[: len(kept)]] = (low, high)
+        totals[cells[: len(kept)]] = Enclosure(low=low, high=high)
     return totals
 
 

@@ -373,6 +373,6 @@ class _Work:
         for cells in product(*(range(len(column)) for column in keys)):
             key = tuple(column[cell] for column, cell in zip(keys, cells, strict=True))
             least, most = sums.get(key, (_ZERO, _ZERO))
-            sums[key] = (least + low[cells][0], most + high[cells][1])
+            sums[key] = (least + low[cells].low, most + high[cells].high)
         ends = [Bounds(low=min(_ONE, least), high=min(_ONE, most)) for least, most in sums.values()]
         return ByKey(list(sums), ends)

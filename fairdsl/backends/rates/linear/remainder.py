@@ -19,8 +19,8 @@ from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor, isqrt
 
-from fairdsl.backends.rates.linear.task import Ends
 from fairdsl.ir.domain import Attribute
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.population import Cell, CellIndex, Factor, Inside, Normal, Row
 from fairdsl.numerics.pieces import Piece, Reading, pieces_of
 
@@ -34,32 +34,33 @@ _FAR = 16
 _HALF = Fraction(1, 2)
 
 
-def root(square: Fraction) -> tuple[Fraction, Fraction]:
+def root(square: Fraction) -> Enclosure:
     """An enclosure of the square root of a positive number, within a relative 2**-120; exact for squares."""
     product = square.numerator * square.denominator
     shift = max(0, 130 - product.bit_length() // 2)
     scaled = product << (2 * shift)
     whole = isqrt(scaled)
     below = Fraction(whole, square.denominator << shift)
-    return below, below if whole * whole == scaled else Fraction(whole + 1, square.denominator << shift)
+    above = below if whole * whole == scaled else Fraction(whole + 1, square.denominator << shift)
+    return Enclosure(low=below, high=above)
 
 
 @lru_cache(maxsize=1 << 16)
-def cdf(z: Fraction) -> tuple[Fraction, Fraction]:
+def cdf(z: Fraction) -> Enclosure:
     """An enclosure of Phi(z), of a width of at most 2**-110."""
     if not z:
-        return _HALF, _HALF
+        return Enclosure.exactly(_HALF)
     if z < 0:
         low, high = cdf(-z)
-        return 1 - high, 1 - low
+        return Enclosure(low=1 - high, high=1 - low)
     if z >= _FAR:
-        return 1 - Fraction(1, 1 << _BITS), Fraction(1)
+        return Enclosure(low=1 - Fraction(1, 1 << _BITS), high=Fraction(1))
     bits = _BITS + int(z * z) + 1
     # Phi is increasing: a lower bound at z rounded down, an upper one at z rounded up.
     floor, rest = divmod(z.numerator << bits, z.denominator)
     below = _half_mass(floor, bits, up=False)
     above = _half_mass(floor + 1 if rest else floor, bits, up=True)
-    return _HALF + Fraction(below, 1 << bits), min(Fraction(1), _HALF + Fraction(above, 1 << bits))
+    return Enclosure(low=_HALF + Fraction(below, 1 << bits), high=min(Fraction(1), _HALF + Fraction(above, 1 << bits)))
 
 
 def _half_mass(z: int, bits: int, *, up: bool) -> int:
@@ -90,7 +91,7 @@ def _density(z: int, bits: int, *, up: bool) -> int:
     power = digits.exp(digits.divide(Decimal(-square), Decimal(2 << bits)))
     numerator, denominator = power.as_integer_ratio()
     exponential = (numerator << bits) // denominator + (2 if up else -1)
-    divisor = root(2 * _PI)[0] if up else root(2 * _PI_ABOVE)[1]
+    divisor = root(2 * _PI).low if up else root(2 * _PI_ABOVE).high
     return max(0, _divided(exponential * divisor.denominator, divisor.numerator, up))
 
 
@@ -109,8 +110,7 @@ def _divided(a: int, b: int, up: bool) -> int:
 
 #: From and to a value, None without end.
 Range = tuple[Fraction | None, Fraction | None]
-_NONE = (Fraction(0), Fraction(0))
-_ALL = (Fraction(1), Fraction(1))
+_NONE, _ALL = Enclosure.exactly(Fraction(0)), Enclosure.exactly(Fraction(1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +124,11 @@ class NormalSum:
     moments: Mapping[tuple[int, ...], tuple[Fraction, Fraction]]
     conditioned: bool = False
 
-    def total(self, cells: tuple[int, ...]) -> Ends:
+    def total(self, cells: tuple[int, ...]) -> Enclosure:
         """Everything, where the law is defined."""
         return _ALL if cells in self.moments else _NONE
 
-    def tail(self, cells: tuple[int, ...], needed: Fraction, strict: bool) -> Ends:
+    def tail(self, cells: tuple[int, ...], needed: Fraction, strict: bool) -> Enclosure:
         """Phi of the distance from ``needed`` up to the mean, in standard deviations."""
         if cells not in self.moments:
             return _NONE
@@ -136,7 +136,7 @@ class NormalSum:
         return upper_tail(mean, variance, needed, strict)
 
 
-def upper_tail(mean: Fraction, variance: Fraction, needed: Fraction, strict: bool) -> Ends:
+def upper_tail(mean: Fraction, variance: Fraction, needed: Fraction, strict: bool) -> Enclosure:
     """Pr[X >= needed] (strict: >) of a normal law, which is a point where its variance is 0."""
     if variance == 0:
         return _ALL if (mean > needed if strict else mean >= needed) else _NONE
@@ -145,20 +145,20 @@ def upper_tail(mean: Fraction, variance: Fraction, needed: Fraction, strict: boo
     # A smaller divisor makes the quotient larger in size.
     nearest, farthest = distance / high, distance / low
     least, most = (nearest, farthest) if distance >= 0 else (farthest, nearest)
-    return cdf(least)[0], cdf(most)[1]
+    return Enclosure(low=cdf(least).low, high=cdf(most).high)
 
 
-def between(law: Normal, low: Fraction | None, high: Fraction | None) -> Ends:
+def between(law: Normal, low: Fraction | None, high: Fraction | None) -> Enclosure:
     """Pr[low <= X <= high] of the law without its truncation."""
     if low is not None and high is not None and low >= high and law.sd:
         return _NONE
     variance = law.sd * law.sd
     above = _ALL if low is None else upper_tail(law.mean, variance, low, False)
     beyond = _NONE if high is None else upper_tail(law.mean, variance, high, True)
-    return max(Fraction(0), above[0] - beyond[1]), max(Fraction(0), above[1] - beyond[0])
+    return Enclosure(low=max(Fraction(0), above.low - beyond.high), high=max(Fraction(0), above.high - beyond.low))
 
 
-def normal_mass(law: Normal, bounds: Range, piece: Range) -> Ends:
+def normal_mass(law: Normal, bounds: Range, piece: Range) -> Enclosure:
     """Pr[piece] of a normal law, truncated to ``bounds`` if it is said to be."""
     low, high = piece
     if not law.truncated:
@@ -166,9 +166,9 @@ def normal_mass(law: Normal, bounds: Range, piece: Range) -> Ends:
     low = bounds[0] if low is None else low if bounds[0] is None else max(low, bounds[0])
     high = bounds[1] if high is None else high if bounds[1] is None else min(high, bounds[1])
     part, whole = between(law, low, high), between(law, *bounds)
-    if not whole[0]:
-        return Fraction(0), Fraction(1)
-    return part[0] / whole[1], min(Fraction(1), part[1] / whole[0])
+    if not whole.low:
+        return Enclosure(low=Fraction(0), high=Fraction(1))
+    return Enclosure(low=part.low / whole.high, high=min(Fraction(1), part.high / whole.low))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +191,15 @@ class SingleColumn:
     laws: Mapping[tuple[int, ...], tuple[tuple[Piece, Uniform | Normal], ...]]
     conditioned: bool
 
-    def total(self, cells: tuple[int, ...]) -> Ends:
+    def total(self, cells: tuple[int, ...]) -> Enclosure:
         """The mass of the admitted pieces."""
         return _added(self._mass(law, piece, piece.low, piece.high) for piece, law in self.laws.get(cells, ()))
 
-    def tail(self, cells: tuple[int, ...], needed: Fraction, strict: bool) -> Ends:
+    def tail(self, cells: tuple[int, ...], needed: Fraction, strict: bool) -> Enclosure:
         """Piece by piece, the mass of the values that contribute enough."""
         return _added(self._tail(piece, law, needed, strict) for piece, law in self.laws.get(cells, ()))
 
-    def _tail(self, piece: Piece, law: Uniform | Normal, needed: Fraction, strict: bool) -> Ends:
+    def _tail(self, piece: Piece, law: Uniform | Normal, needed: Fraction, strict: bool) -> Enclosure:
         missing = needed - self.reading.offset(piece)
         slope = self.reading.slope
         if not slope or piece.point:
@@ -216,7 +216,7 @@ class SingleColumn:
             return _NONE
         return self._mass(law, piece, low, high)
 
-    def _mass(self, law: Uniform | Normal, piece: Piece, low: Fraction | None, high: Fraction | None) -> Ends:
+    def _mass(self, law: Uniform | Normal, piece: Piece, low: Fraction | None, high: Fraction | None) -> Enclosure:
         if isinstance(law, Normal):
             return normal_mass(law, self.bounds, (low, high))
         if low is None or high is None:
@@ -225,7 +225,7 @@ class SingleColumn:
             share = law.share * Fraction(int(high - low) + 1, piece.count)
         else:
             share = law.share * (high - low) / piece.size
-        return share, share
+        return Enclosure.exactly(share)
 
 
 def _first(value: Fraction, strict: bool, piece: Piece) -> Fraction:
@@ -241,11 +241,11 @@ def _last(value: Fraction, strict: bool, piece: Piece) -> Fraction:
     return Fraction(ceil(value) - 1 if strict else floor(value))
 
 
-def _added(masses: Iterable[Ends]) -> Ends:
+def _added(masses: Iterable[Enclosure]) -> Enclosure:
     low = high = Fraction(0)
     for least, most in masses:
         low, high = low + least, high + most
-    return min(low, Fraction(1)), min(high, Fraction(1))
+    return Enclosure(low=min(low, Fraction(1)), high=min(high, Fraction(1)))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -292,14 +292,14 @@ def _grid(factor: Factor, parts: int) -> set[Fraction]:
 
 def _row(row: Row, cell: Cell, bounds: tuple[Fraction | None, Fraction | None], pieces: tuple[Piece, ...]) -> _Bounds:
     masses = [_mass(row, cell, bounds, piece) for piece in pieces]
-    return tuple(low for low, _ in masses), tuple(high for _, high in masses)
+    return tuple(mass.low for mass in masses), tuple(mass.high for mass in masses)
 
 
-def _mass(row: Row, cell: Cell, bounds: tuple[Fraction | None, Fraction | None], piece: Piece) -> Ends:
+def _mass(row: Row, cell: Cell, bounds: tuple[Fraction | None, Fraction | None], piece: Piece) -> Enclosure:
     if isinstance(row, Normal):
         return normal_mass(row, bounds, (piece.low, piece.high))
     whole = None if cell.low is None or cell.high is None else cell.high - cell.low
     if cell.inside is Inside.UNIFORM and whole and piece.size:
         share = row[0] * piece.size / whole
-        return share, share
-    return Fraction(0), row[0]
+        return Enclosure.exactly(share)
+    return Enclosure(low=Fraction(0), high=row[0])

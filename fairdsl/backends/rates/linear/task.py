@@ -10,6 +10,7 @@ from math import ceil, floor, gcd, inf, lcm
 from typing import Protocol
 
 from fairdsl.clock import Deadline, Work, spend
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Predicate, Relation, conjuncts
 from fairdsl.ir.feature import Input
 from fairdsl.ir.model import ByThreshold, Model
@@ -186,8 +187,6 @@ def _event(model: Model) -> tuple[Event, int]:
 # is a list of :class:`State`: shares of the cell's mass with what they contribute to the score.
 
 ONE = Fraction(1)
-#: Lower and upper bound.
-Ends = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +244,10 @@ class Remainder(Protocol):
     def conditioned(self) -> bool:
         """Whether its mass may be less than all: a condition is about a column, or the law has gaps."""
 
-    def tail(self, cells: tuple[int, ...], needed: Fraction, strict: bool) -> Ends:
+    def tail(self, cells: tuple[int, ...], needed: Fraction, strict: bool) -> Enclosure:
         """Pr[conditions, contribution >= needed (strict: >) | cells]."""
 
-    def total(self, cells: tuple[int, ...]) -> Ends:
+    def total(self, cells: tuple[int, ...]) -> Enclosure:
         """Pr[conditions | cells]."""
 
 

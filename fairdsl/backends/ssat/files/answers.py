@@ -40,6 +40,7 @@ from fairdsl.backends.ssat.reading import number_of, unit_of
 from fairdsl.backends.ssat.solvers.adapters import ADAPTERS, DOUBLE, Adapter
 from fairdsl.backends.ssat.writing import ROUNDING
 from fairdsl.codec import MisfitError
+from fairdsl.ir.enclosure import Enclosure
 
 __all__ = ["answer_of_count", "answer_of_value", "answer_of_weight", "probability"]
 
@@ -157,7 +158,7 @@ def _fairdsl(output: str) -> _Said | None:
         return None if exact is None else _Said(exact, exact, computed=False, exactly=True)
     match = _ABOUT.fullmatch(found[0])
     rounded = None if match is None else _rounded(match[1])
-    return None if rounded is None else _Said(*rounded, computed=False, exactly=True)
+    return None if rounded is None else _Said(rounded.low, rounded.high, computed=False, exactly=True)
 
 
 def _solved_as_json(output: str) -> _Said | None:
@@ -184,7 +185,7 @@ def _counted(output: str, *, whole: bool) -> _Said | None:
     for ranges in (_ranges(_FLOAT.findall(output), _rounded), _ranges(_LOG10.findall(output), _power_of_ten)):
         if ranges:
             found = ranges.pop()
-            return None if ranges or found is None else _Said(*found)
+            return None if ranges or found is None else _Said(found.low, found.high)
     if _UNSATISFIABLE.search(output):
         return _Said(Fraction(0), Fraction(0), computed=False)
     found_alone = _alone(output)
@@ -194,7 +195,7 @@ def _counted(output: str, *, whole: bool) -> _Said | None:
     return None if whole else found_alone
 
 
-def _ranges(texts: list[str], read: Any) -> set[tuple[Fraction, Fraction] | None]:
+def _ranges(texts: list[str], read: Any) -> set[Enclosure | None]:
     return {read(text) for text in texts}
 
 
@@ -207,26 +208,26 @@ def _alone(output: str) -> _Said | None:
         number = number_of(match[1])
         return None if number is None else _Said(number, number, computed=False)
     rounded = _rounded(match[1])
-    return None if rounded is None else _Said(*rounded)
+    return None if rounded is None else _Said(rounded.low, rounded.high)
 
 
-def _rounded(text: str) -> tuple[Fraction, Fraction] | None:
+def _rounded(text: str) -> Enclosure | None:
     """One unit of the last printed place up and down."""
     number = number_of(text)
     if number is None:
         return None
     unit = unit_of(text)
-    return number - unit, number + unit
+    return Enclosure(low=number - unit, high=number + unit)
 
 
-def _power_of_ten(text: str) -> tuple[Fraction, Fraction] | None:
+def _power_of_ten(text: str) -> Enclosure | None:
     if text == "-inf":
-        return Fraction(0), Fraction(0)
+        return Enclosure.exactly(Fraction(0))
     ends = _rounded(text)
     if ends is None or any(abs(end) > _MOST_EXPONENT for end in ends):
         return None
     low, high = (Fraction(_POWERS.power(Decimal(10), _decimal(end))) for end in ends)
-    return low * (1 - _POWER_ERROR), high * (1 + _POWER_ERROR)
+    return Enclosure(low=low * (1 - _POWER_ERROR), high=high * (1 + _POWER_ERROR))
 
 
 def _decimal(number: Fraction) -> Decimal:
