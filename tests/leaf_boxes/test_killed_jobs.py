@@ -73,7 +73,11 @@ def killed(path: Path, result: Path, boxes: int, moment: float, *words: object) 
 
 @pytest.mark.parametrize(
     ("problem", "jobs"),
-    [(of_one_score(), 1), (of_pairs(), 1), pytest.param(of_one_score(), 2, marks=pytest.mark.slow)],
+    [
+        (of_one_score(), 1),
+        pytest.param(of_pairs(), 1, marks=pytest.mark.slow),
+        pytest.param(of_one_score(), 2, marks=pytest.mark.slow),
+    ],
     ids=["one score", "pairs", "two processes"],
 )
 def test_what_was_written_is_gone_on_with(tmp_path: Path, problem: Problem, jobs: int) -> None:
