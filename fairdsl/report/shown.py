@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
@@ -12,14 +13,14 @@ if TYPE_CHECKING:
 __all__ = ["Shown", "Worded"]
 
 
-class Worded:
+class Worded(ABC):
     """A result that is shown as a terminal shows it, wherever Python prints it and in notebooks."""
 
     __slots__ = ()
 
+    @abstractmethod
     def lines(self) -> Iterator[str]:
         """What the command prints, without colours and without what is found about the spec."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -57,7 +57,7 @@ class WrittenDistribution:
     columns: tuple[Attribute, ...]
     #: The cells of each column.
     cells: tuple[tuple[Cell, ...], ...]
-    #: The tables; a column without one is nobody's business here.
+    #: The tables; a column without one is not asked about.
     factors: tuple[WrittenFactor, ...]
     #: Whether the last column is the label.
     has_label: bool
