@@ -23,8 +23,8 @@ from fairdsl.backends.rates.gate import (
     refusal_of_people,
     refusal_of_sum,
 )
-from fairdsl.backends.rates.linear.refinement import Refinement
-from fairdsl.backends.rates.linear.task import weighted_sum
+from fairdsl.backends.rates.linear.refinement import Refinement, Sums, sums_of
+from fairdsl.backends.rates.linear.task import WeightedSum, weighted_sum
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.ir.ensemble import attributes_of
@@ -66,6 +66,8 @@ class Joints:
     """
 
     subjects: tuple[Subject, ...]
+    #: The weighted sums of the subjects, where all of them are sums of independent numbers.
+    sums: tuple[tuple[WeightedSum, Sums], ...] = ()
     #: How states are counted, of each outcome that the rate is of; None where there are none.
     ways: tuple[tuple[Ways, ...], ...] | None = None
     #: Whether boxes narrow.
@@ -88,10 +90,11 @@ class Joints:
     def enclosing(self, subject: Subject, budget: Budget, observer: Observer) -> Enclosing:
         """The joint of a subject, also of another one than was counted; TooManyError where it has too many states."""
         known: Enclosing
+        at = next((place for place, each in enumerate(self.subjects) if each is subject), None)
         if self.ways is None:
-            known = Refinement.of(weighted_sum(subject), budget, observer)
+            weighted, sums = (weighted_sum(subject), None) if at is None or not self.sums else self.sums[at]
+            known = Refinement.of(weighted, budget, observer, sums)
         else:
-            at = next((place for place, each in enumerate(self.subjects) if each is subject), None)
             known = OfStates([each.within(LAST) for each in (_ways(subject) if at is None else self.ways[at])])
         return AllowingForUnknown(known, subject) if subject.unknown else known
 
@@ -105,6 +108,8 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     if not has_states(model):
         refusal = refusal_of_boxes(problem, subjects)
         return refusal or Joints(subjects=subjects, boxed=True, uncounted="the model has hidden units")
+    if sums := _sums(model, subjects):
+        return Joints(subjects=subjects, sums=sums)  # no table is made, so none is too large
     refusal = refusal_of_sum(problem)
     alone = isinstance(model.rule, ByThreshold) and _reads_columns_alone(model)
     if alone and refusal is None:
@@ -123,6 +128,18 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     if refusal_of_boxes(problem, subjects) is None:
         return Joints(subjects=subjects, boxed=True, uncounted=refusal.why, fits=0)
     return refusal
+
+
+def _sums(model: Model, subjects: tuple[Subject, ...]) -> tuple[tuple[WeightedSum, Sums], ...]:
+    """The subjects as sums of independent numbers; nothing where some is none."""
+    if model.ensemble is not None or not isinstance(model.rule, ByThreshold):
+        return ()
+    found: list[tuple[WeightedSum, Sums]] = []
+    for weighted in map(weighted_sum, subjects):
+        if (sums := sums_of(weighted)) is None:
+            return ()
+        found.append((weighted, sums))
+    return tuple(found)
 
 
 def _ways(subject: Subject) -> tuple[Ways, ...]:
