@@ -205,7 +205,12 @@ def test_no_table_is_weighed_where_sums_of_independent_numbers_answer(monkeypatc
     )
     monkeypatch.setattr(joints, "refusal_of_sum", lambda _: pytest.fail("tables were thought of"))
     restated: list[WeightedSum] = []
-    monkeypatch.setattr(refinement_of, "independent_of", lambda of: restated.append(of) or independent_of(of))
+
+    def counted(of: WeightedSum) -> Independent | None:
+        restated.append(of)
+        return independent_of(of)
+
+    monkeypatch.setattr(refinement_of, "independent_of", counted)
     found = value(asked(law, linear([1, 1, 1], 2), 0))
     assert found.low == found.high == F(3, 10) + F(7, 10) * F(2, 10) - F(3, 10) * F(2, 10)
     assert len(restated) == 1

@@ -117,7 +117,6 @@ def test_every_distribution_is_allowed_for(
 def by_states(problem: Problem) -> Value:
     """As a score with trees is answered."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joints, "_sums", lambda model, subjects: ())
         patch.setattr(joints, "_reads_columns_alone", lambda model: False)
         found = value(problem)
     assert "state" in found.evidence.method

@@ -66,8 +66,8 @@ class Joints:
     """
 
     subjects: tuple[Subject, ...]
-    #: The weighted sums of the subjects, where all of them are sums of independent numbers.
-    sums: tuple[tuple[WeightedSum, Sums], ...] = ()
+    #: The subjects as weighted sums, and as sums of independent numbers; nothing where that was not looked at.
+    sums: tuple[tuple[WeightedSum, Sums | None], ...] = ()
     #: How states are counted, of each outcome that the rate is of; None where there are none.
     ways: tuple[tuple[Ways, ...], ...] | None = None
     #: Whether boxes narrow.
@@ -92,8 +92,8 @@ class Joints:
         known: Enclosing
         at = next((place for place, each in enumerate(self.subjects) if each is subject), None)
         if self.ways is None:
-            weighted, sums = (weighted_sum(subject), None) if at is None or not self.sums else self.sums[at]
-            known = Refinement.of(weighted, budget, observer, sums)
+            weighted, sums = _summed(subject) if at is None or not self.sums else self.sums[at]
+            known = Refinement.of(weighted, sums, budget, observer)
         else:
             known = OfStates([each.within(LAST) for each in (_ways(subject) if at is None else self.ways[at])])
         return AllowingForUnknown(known, subject) if subject.unknown else known
@@ -108,12 +108,13 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     if not has_states(model):
         refusal = refusal_of_boxes(problem, subjects)
         return refusal or Joints(subjects=subjects, boxed=True, uncounted="the model has hidden units")
-    if sums := _sums(model, subjects):
+    alone = isinstance(model.rule, ByThreshold) and _reads_columns_alone(model)
+    sums = tuple(map(_summed, subjects)) if alone else ()
+    if sums and all(each is not None for _, each in sums):
         return Joints(subjects=subjects, sums=sums)  # no table is made, so none is too large
     refusal = refusal_of_sum(problem)
-    alone = isinstance(model.rule, ByThreshold) and _reads_columns_alone(model)
     if alone and refusal is None:
-        return Joints(subjects=subjects)
+        return Joints(subjects=subjects, sums=sums)
     try:
         return _of_states(problem, subjects, summed=refusal is None)
     except OpenError as error:
@@ -130,16 +131,9 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     return refusal
 
 
-def _sums(model: Model, subjects: tuple[Subject, ...]) -> tuple[tuple[WeightedSum, Sums], ...]:
-    """The subjects as sums of independent numbers; nothing where some is none."""
-    if model.ensemble is not None or not isinstance(model.rule, ByThreshold):
-        return ()
-    found: list[tuple[WeightedSum, Sums]] = []
-    for weighted in map(weighted_sum, subjects):
-        if (sums := sums_of(weighted)) is None:
-            return ()
-        found.append((weighted, sums))
-    return tuple(found)
+def _summed(subject: Subject) -> tuple[WeightedSum, Sums | None]:
+    weighted = weighted_sum(subject)
+    return weighted, sums_of(weighted)
 
 
 def _ways(subject: Subject) -> tuple[Ways, ...]:

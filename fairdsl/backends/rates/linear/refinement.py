@@ -190,8 +190,8 @@ class Refinement:
         self._steps = self._refined()
 
     @classmethod
-    def of(cls, weighted: WeightedSum, budget: Budget, observer: Observer, sums: Sums | None = None) -> Refinement:
-        """Of a sum that has not been lowered; ``sums``: what :func:`sums_of` found, if it was asked."""
+    def of(cls, weighted: WeightedSum, sums: Sums | None, budget: Budget, observer: Observer) -> Refinement:
+        """Of a sum that has not been lowered; ``sums`` is what :func:`sums_of` makes of it."""
         return cls(
             weighted.event,
             weighted.keys,
@@ -199,7 +199,7 @@ class Refinement:
             budget,
             observer,
             columns=len(weighted.network.columns),
-            sums=sums or sums_of(weighted),
+            sums=sums,
         )
 
     @property
