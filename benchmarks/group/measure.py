@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.rates import Rates
-from fairdsl.backends.rates.linear.refinement import Refinement
+from fairdsl.backends.rates.linear.refinement import Refinement, sums_of
 from fairdsl.backends.rates.linear.task import weighted_sum
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.joint import Joint
@@ -77,7 +77,8 @@ def answered(problem: Problem) -> Value:
 
 def joint(problem: Problem) -> Joint:
     """The groups' probabilities within CLOSE, by the engine, and nothing made of them."""
-    known = Refinement.of(weighted_sum(subject_of(problem)), Budget.of(_BUDGET), Silent())
+    weighted = weighted_sum(subject_of(problem))
+    known = Refinement.of(weighted, sums_of(weighted), Budget.of(_BUDGET), Silent())
     while known.improve():
         if all(each.high - each.low <= CLOSE for each in known.joint.favourable.values()):
             break

@@ -14,6 +14,7 @@ from fairdsl.semantics.errors import rules_beside
 from fairdsl.semantics.models.rules import RuleScope, WrittenRule, resolve_rules
 from fairdsl.source import Span
 from fairdsl.syntax import tree
+from fairdsl.syntax.words import Branch
 
 __all__ = ["with_rules"]
 
@@ -35,7 +36,8 @@ def with_rules(
     document = read_rules(source, path)
     scope = RuleScope(model=declaration.name, outcomes=declaration.outcomes, domain=checked.domain, labels=labels)
     found = Reporter()
-    written = [_written(rule, found) for rule in document.rules]
+    known: dict[str, Branch] = {}
+    written = [_written(rule, known, found) for rule in document.rules]
     rules = resolve_rules(written, _name(document.otherwise), scope, found, document.span)
     # A correction would be a part of the spec; what it is in a document depends on how that escapes.
     findings = [replace(finding, fix=None) for finding in found]
@@ -62,9 +64,9 @@ def _name(text: PlacedText) -> tree.Name:
     return tree.Name(text=text.value, span=inside if text.value else text.span)
 
 
-def _written(rule: DocumentRule, reporter: Reporter) -> WrittenRule:
+def _written(rule: DocumentRule, known: dict[str, Branch], reporter: Reporter) -> WrittenRule:
     """The rule as the spec would have it; without a condition where it has none that can be read."""
-    groups = [[_parsed(text, reporter) for text in group] for group in rule.groups]
+    groups = [[_parsed(text, known, reporter) for text in group] for group in rule.groups]
     inner, outer = (tree.Conjunction, tree.Disjunction) if rule.some_group else (tree.Disjunction, tree.Conjunction)
     parts: list[tree.Expression] = []
     for group, written in zip(groups, rule.groups, strict=True):
@@ -75,10 +77,10 @@ def _written(rule: DocumentRule, reporter: Reporter) -> WrittenRule:
     return WrittenRule(outcome=_name(rule.outcome), condition=condition, span=rule.span)
 
 
-def _parsed(text: PlacedText, reporter: Reporter) -> tree.Expression | None:
+def _parsed(text: PlacedText, known: dict[str, Branch], reporter: Reporter) -> tree.Expression | None:
     from fairdsl.syntax.condition import parse_condition  # what is wrong with a text is not loaded for a spec without
 
-    found = parse_condition(text.value, text.span, text.offsets)
+    found = parse_condition(text.value, text.span, text.offsets, known)
     if isinstance(found, Diagnostic):
         reporter.report(found)
         return None

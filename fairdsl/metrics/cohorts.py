@@ -156,28 +156,22 @@ def _strata(
     question: GroupMetric, numbers: dict[int, list[Fraction]], label: int | None
 ) -> Iterator[tuple[Assignment, list[tuple[Assignment, _Places]]]]:
     """Every stratum with its groups, and where the keys of each stand; ``numbers`` are those of the keys' columns."""
-    steps: dict[int, int] = {}
-    step = 1
-    for column in reversed(numbers):
-        steps[column] = step
-        step *= len(numbers[column])
-    strata, across = (
-        [dict(zip(some, cells, strict=True)) for cells in product(*[range(len(numbers[column])) for column in some])]
-        for some in (question.given_each, question.across)
-    )
+    at = {column: place for place, column in enumerate(numbers)}
+    given, across = ([at[column] for column in some] for some in (question.given_each, question.across))
     labels = [None] if label is None else numbers[label]
+    found: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
+    for place, cells in enumerate(product(*[range(len(values)) for values in numbers.values()])):
+        groups = found.setdefault(tuple([cells[n] for n in given]), {})
+        groups.setdefault(tuple([cells[n] for n in across]), []).append(place)  # the label's value changes fastest
 
-    def assigned(cells: Mapping[int, int]) -> Assignment:
-        return tuple([(column, numbers[column][cell]) for column, cell in cells.items()])
+    def assigned(columns: Sequence[int], cells: Sequence[int]) -> Assignment:
+        return tuple([(column, numbers[column][cell]) for column, cell in zip(columns, cells, strict=True)])
 
-    def places(cells: Mapping[int, int]) -> _Places:
-        first = sum([steps[column] * cell for column, cell in cells.items()])
-        return {value: first + n for n, value in enumerate(labels)}
-
-    for stratum in strata:
-        # A column may define groups and strata: then both have to say the same of it.
-        inside = [cells for cells in across if all(cells.get(column, at) == at for column, at in stratum.items())]
-        yield assigned(stratum), [(assigned(cells), places(stratum | cells)) for cells in inside]
+    for stratum, groups in sorted(found.items()):
+        inside: list[tuple[Assignment, _Places]] = []
+        for group, places in groups.items():
+            inside.append((assigned(question.across, group), dict(zip(labels, places, strict=True))))
+        yield assigned(question.given_each, stratum), inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

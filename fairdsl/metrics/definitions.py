@@ -31,11 +31,11 @@ from fairdsl.metrics.intervals import (
 from fairdsl.metrics.joint import Enclosure
 
 __all__ = [
+    "NONE",
     "Compare",
     "Rated",
     "by_case",
     "by_rates",
-    "comparable",
     "compared",
     "favoured",
     "number_of",
@@ -49,7 +49,7 @@ Rated = tuple[Cohort, Enclosure]
 Compare = Callable[[Comparison, Sequence[Rated]], Range]
 
 #: What represents a number of which there is none.
-_NONE = Range(low=Fraction(0), high=None, defined=Defined.NO)
+NONE = Range(low=Fraction(0), high=None, defined=Defined.NO)
 
 
 def by_rates(comparison: Comparison, rated: Sequence[Rated]) -> Range:
@@ -114,14 +114,6 @@ def _is_privileged(question: GroupMetric, cohort: Cohort) -> bool:
     return bool(cohort.group) and tuple(value for _, value in cohort.group) == question.privileged
 
 
-def comparable(question: GroupMetric, rated: Sequence[Rated]) -> bool:
-    """Whether enough groups are left in a stratum; ``rated`` as for :func:`number_of`."""
-    if question.metric.signed:
-        sides = [{bool(cohort.group) for cohort, _ in part} for part in by_case(_sides(question, rated))]
-        return bool(sides) and all(len(both) == 2 for both in sides)
-    return any(len(part) >= _needed(question) for part in by_case(rated))
-
-
 def _needed(question: GroupMetric) -> int:
     return 2 if question.metric.compares else 1
 
@@ -133,16 +125,17 @@ def compared(question: GroupMetric, rated: Sequence[Rated]) -> list[list[Rated]]
     return [part for part in by_case(rated) if len(part) >= _needed(question)]
 
 
-def number_of(question: GroupMetric, rated: Sequence[Rated], compare: Compare = by_rates) -> Range:
-    """The metric of one stratum. ``rated`` are its cohorts, behind them those of :func:`with_pools`.
+def number_of(question: GroupMetric, rated: Sequence[Rated], compare: Compare = by_rates) -> Range | None:
+    """The metric of one stratum; None where too few groups are left to compare. ``rated`` are its cohorts, behind them
+    those of :func:`with_pools`.
 
-    It is undefined where it is not :func:`comparable` or a quotient of zeros, and, perhaps, where nobody may be in a
-    cohort. At a label's value that leaves fewer than two groups there is nothing to compare.
+    It is undefined where it is a quotient of zeros, and, perhaps, where nobody may be in a cohort. At a label's value
+    that leaves fewer than two groups there is nothing to compare.
     """
     metric = question.metric
     parts = compared(question, rated)
-    if not parts or (metric.signed and not comparable(question, rated)):
-        return _NONE
+    if not parts or (metric.signed and any(len({bool(cohort.group) for cohort, _ in part}) < 2 for part in parts)):
+        return None
     numbers = [compare(metric.comparison, part) for part in parts]
     return _doubted(_folded(metric.folded, numbers), _sides(question, rated) if metric.signed else rated)
 
@@ -164,7 +157,7 @@ def worst_of(question: GroupMetric, numbers: Sequence[Range]) -> Range:
 
     Of signed numbers and rates, what is worst depends on the threshold, which each of them has to meet.
     """
-    return _folded(question.metric.strata, numbers) if numbers else _NONE
+    return _folded(question.metric.strata, numbers) if numbers else NONE
 
 
 def favoured(rates: Sequence[tuple[int, Enclosure]]) -> tuple[tuple[int, ...], tuple[int, ...]]:

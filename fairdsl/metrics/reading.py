@@ -27,10 +27,10 @@ from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.cohorts import Assignment, Case, Cohort, cohorts_of
 from fairdsl.metrics.definitions import (
+    NONE,
     Compare,
     Rated,
     by_rates,
-    comparable,
     compared,
     favoured,
     number_of,
@@ -216,13 +216,16 @@ def read(
 ) -> Reading:
     """Read a joint; the question's values have to be keys already. Cohorts in ``beside`` are left out too."""
     cohorts = cohorts_of(question, joint, population)
-    kept = [cohort for cohort in cohorts if not _left_out(question, cohort, beside)]
+    kept: list[Cohort] = []
+    excluded: list[Cohort] = []
+    for cohort in cohorts:
+        (excluded if _left_out(question, cohort, beside) else kept).append(cohort)
     pools = with_pools(question, kept)
     everyone = [*kept, *pools]
     wide = _drawn(question, everyone) if joint.drawn else _widened(question, everyone, population)
     ats = dict.fromkeys(cohort.stratum for cohort in cohorts)
-    places = {at: [place for place, cohort in enumerate(everyone) if cohort.stratum == at] for at in ats}
-    rated = {at: [(everyone[place], everyone[place].rate) for place in inside] for at, inside in places.items()}
+    inside = {at: [place for place, cohort in enumerate(everyone) if cohort.stratum == at] for at in ats}
+    rated = {at: [(everyone[place], everyone[place].rate) for place in places] for at, places in inside.items()}
     compare: Compare = by_rates
     rows = population.sample is not None and not rests_on_tables(question)
     if question.confidence is not None and rows and not joint.drawn:  # more people are sooner drawn than compared
@@ -230,22 +233,25 @@ def read(
     return Reading(
         question=question,
         cohorts=tuple(cohorts),
-        excluded=tuple(cohort for cohort in cohorts if _left_out(question, cohort, beside)),
+        excluded=tuple(excluded),
         kept=tuple(kept),
         wide=None if wide is None else tuple(wide[: len(kept)]),
         by_pairs=compare is not by_rates,
         strata=tuple(
-            Stratum(
-                at=at,
-                comparable=comparable(question, rated[at]),
-                number=number_of(question, rated[at]),
-                sampled=None
-                if wide is None
-                else number_of(question, [(everyone[place], wide[place]) for place in inside], compare),
+            _stratum(
+                question, at, of_one, None if wide is None else [(everyone[n], wide[n]) for n in inside[at]], compare
             )
-            for at, inside in places.items()
+            for at, of_one in rated.items()
         ),
     )
+
+
+def _stratum(
+    question: GroupMetric, at: Assignment, rated: Sequence[Rated], wide: Sequence[Rated] | None, compare: Compare
+) -> Stratum:
+    number = number_of(question, rated)
+    sampled = None if wide is None else number_of(question, wide, compare) or NONE
+    return Stratum(at=at, comparable=number is not None, number=number or NONE, sampled=sampled)
 
 
 def _drawn(question: GroupMetric, cohorts: Sequence[Cohort]) -> list[Enclosure] | None:

@@ -86,7 +86,8 @@ class Section:
         found = list[Diagnostic]()
         for each in declared(type(self)):
             value = getattr(self, each.name)
-            if value is each.default:  # which needs no reading
+            # What is the default needs no reading.
+            if value is each.default or (type(value) is type(each.default) and value == each.default):
                 continue
             try:
                 object.__setattr__(self, each.name, each.read(value))

@@ -23,21 +23,27 @@ from fairdsl.syntax.recover import offset_of
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
-from fairdsl.syntax.words import begin_of
+from fairdsl.syntax.words import Branch, begin_of
 
 __all__ = ["parse_condition"]
 
 
-def parse_condition(text: str, whole: Span, offsets: Sequence[int]) -> tree.Expression | Diagnostic:
+def parse_condition(
+    text: str, whole: Span, offsets: Sequence[int], known: dict[str, Branch]
+) -> tree.Expression | Diagnostic:
     """The condition, or what is wrong with it.
+
+    ``known`` are the texts of the document that were parsed: a tree's rules repeat its tests.
 
     ``whole`` is where the text stands in its document; ``offsets`` has the place of each of its characters there (of
     an escaped one, of the escape's last character).
     """
-    try:
-        branch = grammar().parse(text, start="lone_condition")
-    except UnexpectedInput as stopped:
-        return _placed(_diagnosis(text, whole.file, stopped), whole, offsets)
+    branch = known.get(text)
+    if branch is None:
+        try:
+            branch = known[text] = grammar().parse(text, start="lone_condition")
+        except UnexpectedInput as stopped:
+            return _placed(_diagnosis(text, whole.file, stopped), whole, offsets)
     found = nested_too_deep(branch)
     if found is not None:
         start = begin_of(found[1])

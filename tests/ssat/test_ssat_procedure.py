@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.ssat import Ssat
+from fairdsl.backends.ssat.files import Sdimacs
 from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import DiagnosticError
@@ -294,3 +296,12 @@ def test_groups_are_chosen_on_the_command_line() -> None:
     assert "enumerate" in result.output
     with pytest.raises(DiagnosticError, match="`enumerate` or `learn`, not `guess`"):
         SsatOptions(groups="guess")  # type: ignore[arg-type]
+
+
+def test_files_that_are_solved_at_once_are_the_instances_alone() -> None:
+    problem = asked(flags(F(1, 3), F(1, 2), F(1, 5)), linear([1, 1, 1], 2), 0)
+    written = Sdimacs().written(problem, None)
+    texts = [(written.files[each["file"]], each["instance"]) for each in written.quantities if "file" in each]
+    assert texts
+    for text, digest in texts:
+        assert sha256(text).hexdigest() == digest  # which is that of the instance without names and comments

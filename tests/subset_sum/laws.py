@@ -8,7 +8,7 @@ from itertools import product
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.rates import Rates
-from fairdsl.backends.rates.linear.refinement import Refinement
+from fairdsl.backends.rates.linear.refinement import Refinement, sums_of
 from fairdsl.backends.rates.linear.task import weighted_sum
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
@@ -102,7 +102,8 @@ def asked(
 
 def refinement(problem: Problem, subject: Subject | None = None, budget: Budget | None = None) -> Refinement:
     """As a weighted sum."""
-    return Refinement.of(weighted_sum(subject or subject_of(problem)), budget or Budget.of(60.0), Silent())
+    weighted = weighted_sum(subject or subject_of(problem))
+    return Refinement.of(weighted, sums_of(weighted), budget or Budget.of(60.0), Silent())
 
 
 def joint_of(problem: Problem, subject: Subject | None = None, steps: int = 3) -> Refinement:

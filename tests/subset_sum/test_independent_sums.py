@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget
+from fairdsl.backends.rates import joints
+from fairdsl.backends.rates.linear import refinement as refinement_of
 from fairdsl.backends.rates.linear.independent import Independent, independent_of, independent_of_task
 from fairdsl.backends.rates.linear.lowering import task_of
 from fairdsl.backends.rates.linear.refinement import Sums
@@ -195,6 +197,23 @@ def test_what_is_no_sum_of_independent_numbers() -> None:
     assert independent_of(weighted_sum(subject_of(asked(chain, linear([0, 1, 0], 1), 0, where=true)))) is None
     gap = network(booleans("A", "X"), [factor(0, bernoulli(0.5)), factor(1, {(0,): bernoulli(0.2)}, (0,))])
     assert independent_of(weighted_sum(subject_of(asked(gap, linear([0, 1], 1), 0)))) is None
+
+
+def test_no_table_is_weighed_where_sums_of_independent_numbers_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = network(
+        booleans("A", "X", "Y"), [factor(0, bernoulli(0.5)), factor(1, bernoulli(0.3)), factor(2, bernoulli(0.2))]
+    )
+    monkeypatch.setattr(joints, "refusal_of_sum", lambda _: pytest.fail("tables were thought of"))
+    restated: list[WeightedSum] = []
+
+    def counted(of: WeightedSum) -> Independent | None:
+        restated.append(of)
+        return independent_of(of)
+
+    monkeypatch.setattr(refinement_of, "independent_of", counted)
+    found = value(asked(law, linear([1, 1, 1], 2), 0))
+    assert found.low == found.high == F(3, 10) + F(7, 10) * F(2, 10) - F(3, 10) * F(2, 10)
+    assert len(restated) == 1
 
 
 def test_sums_that_leave_gaps_are_left_to_tables() -> None:

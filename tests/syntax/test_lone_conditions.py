@@ -10,9 +10,10 @@ from spec_trees import expressions
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.source import SourceFile, Span
-from fairdsl.syntax import tree
+from fairdsl.syntax import condition, tree
 from fairdsl.syntax.condition import parse_condition
 from fairdsl.syntax.format_expression import text_of
+from fairdsl.syntax.words import Branch
 
 
 def within(text: str, before: str = '{"if": "', behind: str = '"}') -> tree.Expression | Diagnostic:
@@ -20,7 +21,7 @@ def within(text: str, before: str = '{"if": "', behind: str = '"}') -> tree.Expr
     file = SourceFile("rules.json", before + text + behind)
     start = len(before)
     whole = Span(file, start - 1, start + len(text) + 1)
-    return parse_condition(text, whole, range(start, start + len(text)))
+    return parse_condition(text, whole, range(start, start + len(text)), {})
 
 
 @given(expressions)
@@ -49,10 +50,23 @@ def test_an_escaped_text_keeps_its_place() -> None:
     file = SourceFile("rules.json", document)
     text = 'race = "two or more"'
     offsets = [index for index in range(8, len(document) - 2) if document[index] != "\\"]
-    found = parse_condition(text, Span(file, 7, len(document) - 1), offsets)
+    found = parse_condition(text, Span(file, 7, len(document) - 1), offsets, {})
     assert isinstance(found, tree.Comparison)
     assert found.right == tree.Text(value="two or more", span=found.right.span)
     assert found.right.span.text == '"two or more\\"'
+
+
+def test_a_text_that_repeats_is_parsed_once_and_has_a_place_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = SourceFile("rules.json", '["age >= 45", "age >= 45"]')
+    starts, text = (2, 15), "age >= 45"
+    known: dict[str, Branch] = {}
+    found = []
+    for start in starts:
+        whole = Span(file, start - 1, start + len(text) + 1)
+        found.append(parse_condition(text, whole, range(start, start + len(text)), known))
+        monkeypatch.setattr(condition, "grammar", lambda: pytest.fail("the text was parsed before"))
+    assert [part.span.start for part in found if isinstance(part, tree.Comparison)] == [*starts]
+    assert all(span.text in text for part in found for span in spans(part))
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from fairdsl.backends.rates.gate import (
     refusal_of_people,
     refusal_of_sum,
 )
-from fairdsl.backends.rates.linear.refinement import Refinement
-from fairdsl.backends.rates.linear.task import weighted_sum
+from fairdsl.backends.rates.linear.refinement import Refinement, Sums, sums_of
+from fairdsl.backends.rates.linear.task import WeightedSum, weighted_sum
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.ir.ensemble import attributes_of
@@ -66,6 +66,8 @@ class Joints:
     """
 
     subjects: tuple[Subject, ...]
+    #: The subjects as weighted sums, and as sums of independent numbers; nothing where that was not looked at.
+    sums: tuple[tuple[WeightedSum, Sums | None], ...] = ()
     #: How states are counted, of each outcome that the rate is of; None where there are none.
     ways: tuple[tuple[Ways, ...], ...] | None = None
     #: Whether boxes narrow.
@@ -88,10 +90,11 @@ class Joints:
     def enclosing(self, subject: Subject, budget: Budget, observer: Observer) -> Enclosing:
         """The joint of a subject, also of another one than was counted; TooManyError where it has too many states."""
         known: Enclosing
+        at = next((place for place, each in enumerate(self.subjects) if each is subject), None)
         if self.ways is None:
-            known = Refinement.of(weighted_sum(subject), budget, observer)
+            weighted, sums = _summed(subject) if at is None or not self.sums else self.sums[at]
+            known = Refinement.of(weighted, sums, budget, observer)
         else:
-            at = next((place for place, each in enumerate(self.subjects) if each is subject), None)
             known = OfStates([each.within(LAST) for each in (_ways(subject) if at is None else self.ways[at])])
         return AllowingForUnknown(known, subject) if subject.unknown else known
 
@@ -105,10 +108,13 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     if not has_states(model):
         refusal = refusal_of_boxes(problem, subjects)
         return refusal or Joints(subjects=subjects, boxed=True, uncounted="the model has hidden units")
-    refusal = refusal_of_sum(problem)
     alone = isinstance(model.rule, ByThreshold) and _reads_columns_alone(model)
+    sums = tuple(map(_summed, subjects)) if alone else ()
+    if sums and all(each is not None for _, each in sums):
+        return Joints(subjects=subjects, sums=sums)  # no table is made, so none is too large
+    refusal = refusal_of_sum(problem)
     if alone and refusal is None:
-        return Joints(subjects=subjects)
+        return Joints(subjects=subjects, sums=sums)
     try:
         return _of_states(problem, subjects, summed=refusal is None)
     except OpenError as error:
@@ -123,6 +129,11 @@ def joints_of(problem: Problem) -> Joints | Refusal:
     if refusal_of_boxes(problem, subjects) is None:
         return Joints(subjects=subjects, boxed=True, uncounted=refusal.why, fits=0)
     return refusal
+
+
+def _summed(subject: Subject) -> tuple[WeightedSum, Sums | None]:
+    weighted = weighted_sum(subject)
+    return weighted, sums_of(weighted)
 
 
 def _ways(subject: Subject) -> tuple[Ways, ...]:

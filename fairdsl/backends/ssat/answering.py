@@ -13,10 +13,11 @@ from dataclasses import replace
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.encoding import Answer, Solving
 from fairdsl.backends.groups import question_of, subjects_of
-from fairdsl.backends.solved import Asked, Bounds
+from fairdsl.backends.solved import Bounds
 from fairdsl.backends.ssat.distribution import Distribution
 from fairdsl.backends.ssat.encode.linear import TooLargeError
 from fairdsl.backends.ssat.files import Sdimacs
+from fairdsl.backends.ssat.files.answers import answer_of_bounds
 from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.questions import learnable
 from fairdsl.diagnostics import DiagnosticError
@@ -49,16 +50,16 @@ def _answered(
 ) -> Value | Refused | Unknown:
     options = budget.options[SsatOptions]
     encoding = Sdimacs(options)
-    lowered = encoding.written(problem, _asked(problem), distributions)
+    lowered = encoding.written(problem, None, distributions)
     answers = dict[str, Answer]()
     found = list[Bounds]()
     for place, (name, content) in enumerate(lowered.files.items()):
         observer.progress("ssat", place / len(lowered.files), f"{place} of {len(lowered.files)} files")
         how = Solving(budget=budget.share(len(lowered.files) - place))
         solved = encoding.solve_written(name, content, how, observer)
-        answers[name] = encoding.answer(solved.to_json(), lowered.described[name])
-        if isinstance(solved.found, Bounds):
-            found.append(solved.found)
+        assert isinstance(solved.found, Bounds), "a value is between two numbers"
+        answers[name] = answer_of_bounds(solved.found, lowered.described[name])
+        found.append(solved.found)
     verdict = encoding.recover(problem, lowered, answers)
     if isinstance(verdict, Refused):
         return verdict
@@ -88,23 +89,3 @@ def _not_learned(problem: Problem, options: SsatOptions) -> list[str]:
         return []
     why = (learnable(question_of(problem), Distribution(subject)) for subject in subjects_of(problem))
     return [f"every group was asked by itself, since {each}" for each in why if each is not None]
-
-
-def _asked(problem: Problem) -> Asked:
-    """What files say that they are about."""
-    return Asked(
-        spec="the spec",
-        spec_sha256="",
-        title=None,
-        model=problem.model.name,
-        model_path=None,
-        model_sha256=None,
-        property=problem.name,
-        sentence="",
-        clauses=(),
-        formula="",
-        demand="",
-        metric=question_of(problem).metric.name,
-        threshold=problem.threshold,
-        required=False,
-    )

@@ -23,7 +23,7 @@ from fairdsl.ir.metric import Comparison
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric, Threshold
-from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_of
+from fairdsl.metrics.joint import Bounds, ByKey, Counted, Joint, Key, key_of
 from fairdsl.metrics.rate_cells import labels_rated
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.verdict import Evidence, Value
@@ -260,21 +260,24 @@ class Inquiry:
     def enumerated(self) -> Joint:
         """Every key by itself, but those of groups that are left out for their rows: nothing rests on their rates."""
         masses = self.distribution.masses
-        possible = [cells for cells, mass in masses.items() if mass]
         favourable, total = self._nothing_known(masses)
-        if not possible:
-            return Joint(favourable=favourable, total=total)
-        formulas = self._shared(())
-        for cells in possible:
-            if cells not in self._excluded and (self.distribution.asked or self._rated(cells)):
-                key = self.key(cells)
-                favourable[key], total[key] = self._at(formulas, cells, masses[cells])
+        asked = set(self.one_by_one())
+        for place, (cells, mass) in enumerate(masses.items()):
+            if cells in asked:
+                favourable.bounds[place], total.bounds[place] = self._at(self._shared(()), cells, mass)
         return Joint(favourable=favourable, total=total)
+
+    def one_by_one(self) -> list[Cells]:
+        """The keys whose probabilities the metric rests on, where each is asked about by itself."""
+        every = self.distribution.asked
+        possible = [cells for cells, mass in self.distribution.masses.items() if mass]
+        return [cells for cells in possible if cells not in self._excluded and (every or self._rated(cells))]
 
     def learned(self) -> Joint:
         """The extreme keys by themselves, and for the others that they lie between."""
         masses = self.distribution.masses
-        favourable, total = self._nothing_known(masses)
+        nothing, total = self._nothing_known(masses)
+        favourable = dict(nothing)
         candidates = [
             cells for cells, mass in masses.items() if mass and self._rated(cells) and cells not in self._excluded
         ]
@@ -308,12 +311,12 @@ class Inquiry:
         self.formulas = self.formulas or Formulas(self.distribution, barred, self._sums)
         return self.formulas
 
-    def _nothing_known(self, masses: Mapping[Cells, Fraction]) -> tuple[dict[Key, Bounds], dict[Key, Bounds]]:
+    def _nothing_known(self, masses: Mapping[Cells, Fraction]) -> tuple[ByKey, ByKey]:
         """What the distribution alone says."""
-        open_ = {self.key(cells): Bounds(low=Fraction(0), high=mass) for cells, mass in masses.items()}
-        if self.distribution.asked:
-            return open_, dict(open_)
-        return open_, {self.key(cells): Bounds.exactly(mass) for cells, mass in masses.items()}
+        keys = [self.key(cells) for cells in masses]
+        open_ = [Bounds(low=Fraction(0), high=mass) for mass in masses.values()]
+        known = open_ if self.distribution.asked else [Bounds.exactly(mass) for mass in masses.values()]
+        return ByKey(keys, open_), ByKey(keys, known)
 
     def key(self, cells: Cells) -> Key:
         """What stands for the cells of the keys."""
@@ -330,25 +333,35 @@ class Inquiry:
 
     def _at(self, formulas: Formulas, cells: Cells, mass: Fraction) -> tuple[Bounds, Bounds]:
         """Both joint probabilities of one key."""
-        at = formulas.assumptions(dict(enumerate(cells)))
-        # Cells that neither the distribution nor the formula tells apart have the same value.
-        alike = tuple(key.classes[cell] for key, cell in zip(formulas.keys, cells, strict=True))
+        values = self.values_at(formulas, cells)
 
-        def value(name: str) -> Bounds:
+        def both(above: Bounds, below: Bounds | None) -> Bounds:
+            high = mass * above.high
+            if below is None:
+                return Bounds(low=high if above.low is above.high else mass * above.low, high=high)
+            return Bounds(low=mass * (1 - below.high), high=high)
+
+        total = both(values["met"], values.get("missed")) if self.distribution.asked else Bounds.exactly(mass)
+        return both(values["favourable"], values.get("unfavourable")), total
+
+    def values_at(self, formulas: Formulas, cells: Cells) -> dict[str, Bounds]:
+        """The values of the formulas at one key, by their names; the other end of each only where something is open."""
+        names = [name for pair in self._pairs for name in (pair if formulas.open else pair[:1])]
+        # Cells that neither the distribution nor the formula tells apart have the same value.
+        alike = tuple([key.classes[cell] for key, cell in zip(formulas.keys, cells, strict=True)])
+        at: Sequence[Literal] | None = None
+        for name in names:
             if (name, alike) not in self._known:
+                at = at or formulas.assumptions(dict(enumerate(cells)))
                 found = self.solved(formulas, name, at)
                 self._known[name, alike] = Bounds(low=found.low, high=found.high)
-            return self._known[name, alike]
+        return {name: self._known[name, alike] for name in names}
 
-        def both(best: str, worst: str) -> Bounds:
-            above = value(best)
-            if not formulas.open:
-                return Bounds(low=mass * above.low, high=mass * above.high)
-            below = value(worst)
-            return Bounds(low=mass * (1 - below.high), high=mass * above.high)
-
-        total = both("met", "missed") if self.distribution.asked else Bounds.exactly(mass)
-        return both("favourable", "unfavourable"), total
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        """The formulas that are asked of, each with the one that has its other end."""
+        conditions = [("met", "missed")] if self.distribution.asked else []
+        return [*conditions, ("favourable", "unfavourable")]
 
     def _extreme(self, formulas: Formulas, name: str, setting: Mapping[int, int]) -> tuple[Cells | None, Solution]:
         """The keys that an instance's value is greatest at, where the solver names them, and what it found."""

@@ -129,7 +129,7 @@ def _sizes(instance: Instance) -> dict[str, Any]:
         "variables": instance.variables,
         "clauses": len(instance.clauses),
         "chances": len(chances),
-        "rounded": sum(Fraction(decimal_of(chance)) != chance for chance in chances),
+        "rounded": sum([exact_places(chance) is None for chance in chances]),
     }
 
 

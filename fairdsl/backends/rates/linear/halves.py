@@ -140,9 +140,8 @@ def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
     for adds, (law,) in columns:
         if len(adds) == 2 and adds[0] != adds[1]:  # most columns
             base, other = adds
-            (numerator, denominator), (one, two) = law[0].as_integer_ratio(), law[1].as_integer_ratio()
-            if denominator != two:
-                one, numerator, denominator = one * denominator, numerator * two, denominator * two
+            numerator, denominator = law[0].as_integer_ratio()
+            one = denominator - numerator  # the masses of a law sum to 1
             if one > numerator:
                 base, other, one, numerator = other, base, numerator, one
             if one:

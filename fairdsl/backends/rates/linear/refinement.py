@@ -28,7 +28,7 @@ from fairdsl.backends.rates.linear.task import (
 )
 from fairdsl.metrics.joint import Bounds, ByKey, Joint, Key
 
-__all__ = ["Refinement", "Sums"]
+__all__ = ["Refinement", "Sums", "sums_of"]
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 #: Exact arithmetic comes first where cells times scores times bytes of a numerator are so few.
@@ -130,6 +130,16 @@ class Sums:
         return [Bounds(low=least, high=most) for least, most in ends]
 
 
+def sums_of(weighted: WeightedSum) -> Sums | None:
+    """The same as a sum of independent numbers, where it is one and arrays of all scores are the way."""
+    return _dense(independent_of(weighted), weighted.event)
+
+
+def _dense(independent: Independent | None, event: Event) -> Sums | None:
+    sums = None if independent is None else Sums(independent, event)
+    return sums if sums is not None and sums.dense else None
+
+
 # --------------------------------------------------------------------------------------------------
 # The joint probabilities of a weighted sum, enclosed more and more closely until somebody is content.
 #
@@ -153,7 +163,7 @@ class Refinement:
     """One sum; ``joint`` is what is known, and every step of :meth:`improve` makes it more precise.
 
     ``lowered`` makes its task with ranges cut into so many parts; results are listed by the columns ``keys``. Where it
-    is a sum of ``independent`` numbers, no task is needed.
+    is known as ``sums`` of independent numbers, no task is needed.
     """
 
     def __init__(
@@ -165,7 +175,7 @@ class Refinement:
         observer: Observer,
         *,
         columns: int = 0,
-        independent: Callable[[], Independent | None] = lambda: None,
+        sums: Sums | None = None,
     ) -> None:
         self.joint: Joint | None = None
         self.notes: tuple[str, ...] = ()
@@ -173,15 +183,15 @@ class Refinement:
         self._event = event
         self._keys = keys
         self._lowered = lowered
-        self._independent = independent
+        self._sums = sums
         self._columns = columns
         self._budget = budget
         self._observer = observer
         self._steps = self._refined()
 
     @classmethod
-    def of(cls, weighted: WeightedSum, budget: Budget, observer: Observer) -> Refinement:
-        """Of a sum that has not been lowered."""
+    def of(cls, weighted: WeightedSum, sums: Sums | None, budget: Budget, observer: Observer) -> Refinement:
+        """Of a sum that has not been lowered; ``sums`` is what :func:`sums_of` makes of it."""
         return cls(
             weighted.event,
             weighted.keys,
@@ -189,7 +199,7 @@ class Refinement:
             budget,
             observer,
             columns=len(weighted.network.columns),
-            independent=lambda: independent_of(weighted),
+            sums=sums,
         )
 
     @property
@@ -205,14 +215,13 @@ class Refinement:
             return False
 
     def _refined(self) -> Iterator[Joint]:
-        sums = self._sums(self._independent())
-        if sums is not None and (yield from self._of_sums(sums)):
+        if self._sums is not None and (yield from self._of_sums(self._sums)):
             return
         for level in range(_LEVELS):
             task = self._lowered(_PARTS << (2 * level))
             self._columns = max(len(task.sizes), self._columns)
             if level == 0:
-                sums = self._sums(independent_of_task(task, self._keys))
+                sums = _dense(independent_of_task(task, self._keys), self._event)
                 if sums is not None and (yield from self._of_sums(sums)):
                     return
             self._about(level, task.notes)
@@ -225,11 +234,6 @@ class Refinement:
                 yield self.joint
             if finished:
                 return
-
-    def _sums(self, independent: Independent | None) -> Sums | None:
-        """The sums, where columns are independent and arrays of all scores the way."""
-        sums = None if independent is None else Sums(independent, self._event)
-        return sums if sums is not None and sums.dense else None
 
     def _of_sums(self, sums: Sums) -> Generator[Joint, None, bool]:
         """Exactly where that is as fast, else with a bound on the error first; False where arrays are too large."""

@@ -42,7 +42,7 @@ from fairdsl.backends.ssat.writing import ROUNDING
 from fairdsl.codec import MisfitError
 from fairdsl.ir.enclosure import Enclosure
 
-__all__ = ["answer_of_count", "answer_of_value", "answer_of_weight", "probability"]
+__all__ = ["answer_of_bounds", "answer_of_count", "answer_of_value", "answer_of_weight", "probability"]
 
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _ALONE = re.compile(rf"\s*({_NUMBER}|[0-9]+/[0-9]+)\s*")
@@ -82,6 +82,11 @@ def answer_of_value(output: str, about: Mapping[str, Any]) -> Answer:
                 return found
         said = _alone(output)
     return _answer(said, about)
+
+
+def answer_of_bounds(found: Bounds, about: Mapping[str, Any]) -> Answer:
+    """What a solver found that has not been printed."""
+    return _answer(_found(found), about)
 
 
 def answer_of_weight(output: str, about: Mapping[str, Any]) -> Answer:
@@ -167,8 +172,10 @@ def _solved_as_json(output: str) -> _Said | None:
         found = Solved.from_json(output).found
     except MisfitError:
         return None
-    if not isinstance(found, Bounds):
-        return None
+    return _found(found) if isinstance(found, Bounds) else None
+
+
+def _found(found: Bounds) -> _Said:
     choice = {each.variable: each.true for each in found.choice or ()}
     return _Said(found.low, found.high, computed=False, exactly=True, choice=choice or None)
 

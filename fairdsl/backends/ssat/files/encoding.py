@@ -223,9 +223,10 @@ class _Files(Encoding):
         ]
         return replace(written, combined=combined(question_of(problem), subjects, askings, names, problem.population))
 
-    def written(self, problem: Problem, asked: Asked, distributions: Sequence[Distribution] = ()) -> Lowered:
+    def written(self, problem: Problem, asked: Asked | None, distributions: Sequence[Distribution] = ()) -> Lowered:
         """The files, without the words on how their answers become the metric.
 
+        Nobody reads them where nothing is ``asked`` in words: then they have neither names nor comments.
         ``distributions`` are those of the question, where somebody has made them.
         """
         population = problem.population
@@ -330,7 +331,7 @@ class _Found:
     """Files as they are made, with what the manifest says of each."""
 
     problem: Problem
-    asked: Asked
+    asked: Asked | None
     population: Network
     form: str
     extension: str
@@ -342,10 +343,8 @@ class _Found:
 
     def add(self, distribution: int, subject: Subject, asking: Asking, quantity: Quantity) -> None:
         """One number; a file only where something is left to be solved."""
-        model, left = self.problem.model, quantity.left
-        assert model.favourable is not None, "checked by the offer"
-        means = meaning(subject, quantity, self.population, asking, model.outcomes[model.favourable])
-        means += ", under the distribution without the influence" if distribution else ""
+        left = quantity.left
+        means = "" if self.asked is None else self._meaning(distribution, subject, asking, quantity)
         entry: dict[str, Any] = {
             "name": f"q{len(self.quantities) + 1}",
             "law": distribution,
@@ -357,12 +356,22 @@ class _Found:
         if left.settled is not None:
             entry["settled"] = ratio(left.settled)
             return
-        name = f"{self.asked.property}.{self._part(distribution, subject, asking, quantity)}.{self.extension}"
-        said = comments(self.asked, means, left.factor, self.form, extreme=asking.learned)
-        written = self.write(left, quantity.names, said)
+        named = self.problem.name if self.asked is None else self.asked.property
+        name = f"{named}.{self._part(distribution, subject, asking, quantity)}.{self.extension}"
+        if self.asked is None:
+            written = self.write(left, {}, ())
+        else:
+            said = comments(self.asked, means, left.factor, self.form, extreme=asking.learned)
+            written = self.write(left, quantity.names, said)
         self.files[name] = written.text.encode()
         self.described[name] = {"role": "quantity", "means": means, **written.about}
         entry |= {"file": name, "factor": ratio(left.factor), "instance": left.digest}
+
+    def _meaning(self, distribution: int, subject: Subject, asking: Asking, quantity: Quantity) -> str:
+        model = self.problem.model
+        assert model.favourable is not None, "checked by the offer"
+        means = meaning(subject, quantity, self.population, asking, model.outcomes[model.favourable])
+        return means + (", under the distribution without the influence" if distribution else "")
 
     def _part(self, distribution: int, subject: Subject, asking: Asking, quantity: Quantity) -> str:
         slugs = []

@@ -9,7 +9,7 @@ digest of an instance names it: answers are to the instance that has it, and to 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -53,13 +53,19 @@ __all__ = [
 class Quantity:
     """The value of ``formula`` with keys at ``cells`` (by their places; a missing one is chosen by the solver).
 
-    ``names`` are those of the variables of the normal form.
+    ``known_as`` are the names of the formula's variables.
     """
 
     formula: str
     cells: Mapping[int, int]
     left: Plain
-    names: Mapping[int, str]
+    known_as: Mapping[int, str]
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Those of the variables of the normal form."""
+        numbered = enumerate(self.left.numbers, start=1)
+        return {new: self.known_as[old] for new, old in numbered if old in self.known_as}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +73,8 @@ class Asking:
     """What is asked about one subject.
 
     ``learned``: the extreme groups. ``masses`` are Pr[key, conditions in the distribution] by the cells of the keys.
-    ``quantity_at`` has the place among ``quantities`` by formula and the cells of all
-    keys, where every group is asked by itself. ``open``: the distribution leaves something open, so that the two
+    ``places`` has the place among ``quantities`` by formula and what the cells of all keys are alike in, where every
+    group is asked by itself. ``open``: the distribution leaves something open, so that the two
     formulas do not add up to 1; ``asked``: some condition is part of the formulas. ``formulas`` of the ``distribution``
     are None where nothing was asked.
     """
@@ -78,9 +84,13 @@ class Asking:
     learned: bool
     quantities: tuple[Quantity, ...]
     masses: Mapping[Cells, Fraction]
-    quantity_at: Mapping[tuple[str, Cells], int]
+    places: Mapping[tuple[str, Cells], int]
     open: bool
     asked: bool
+
+    def place(self, formula: str, cells: Cells) -> int | None:
+        """Which of the quantities is the value of a formula at cells of all keys."""
+        return None if self.formulas is None else self.places.get((formula, _alike(self.formulas, cells)))
 
 
 def asked_of(
@@ -111,7 +121,8 @@ class _Recorded(Inquiry):
         if learned:
             self.learned()
         else:
-            self.enumerated()
+            for cells in self.one_by_one():
+                self.values_at(self._shared(()), cells)
         masses = self.distribution.masses
         return Asking(
             distribution=self.distribution,
@@ -119,7 +130,7 @@ class _Recorded(Inquiry):
             learned=learned,
             quantities=tuple(self._recorded),
             masses=masses,
-            quantity_at=dict(self._by_cells(masses)),
+            places=self._places,
             open=self.formulas is not None and self.formulas.open,
             asked=bool(self.distribution.asked),
         )
@@ -137,19 +148,9 @@ class _Recorded(Inquiry):
         }
         if not self._learned:
             self._places[name, _alike(formulas, tuple(cells.values()))] = len(self._recorded)
-        names = {new: instance.names[old] for new, old in enumerate(left.numbers, start=1) if old in instance.names}
-        self._recorded.append(Quantity(formula=name, cells=cells, left=left, names=names))
+        self._recorded.append(Quantity(formula=name, cells=cells, left=left, known_as=instance.names))
         # Without a reason, so that it is taken for all groups that nothing tells apart.
         return Solution(low=Fraction(0), high=Fraction(1), choice=None, reason=None, statistics=Statistics())
-
-    def _by_cells(self, masses: Iterable[Cells]) -> Iterator[tuple[tuple[str, Cells], int]]:
-        """Where every group is asked by itself, the place of what is known of it."""
-        if self.formulas is not None and not self._learned:
-            for cells in masses:
-                alike = _alike(self.formulas, cells)
-                for formula in dict.fromkeys(formula for formula, _ in self._places):
-                    if (formula, alike) in self._places:
-                        yield (formula, cells), self._places[formula, alike]
 
 
 def _alike(formulas: Formulas, cells: Cells) -> tuple[int, ...]:
@@ -301,17 +302,16 @@ def _groups(subject: Subject, asking: Asking, names: Sequence[str], population: 
     """Joint probabilities as products; two ends where something is open."""
     for cells, mass in asking.masses.items():
         entry = {"group": words_at(subject, dict(enumerate(cells)), population), "mass": ratio(mass)}
-        if mass and ("favourable", cells) in asking.quantity_at:
+        if mass and asking.place("favourable", cells) is not None:
             entry |= {"favourable": _joint(asking, names, cells, "favourable", "unfavourable")}
             entry |= {"total": _joint(asking, names, cells, "met", "missed") if asking.asked else "mass"}
         yield entry
 
 
 def _joint(asking: Asking, names: Sequence[str], cells: Cells, best: str, worst: str) -> str:
-    most = f"mass * {names[asking.quantity_at[best, cells]]}"
-    if not asking.open:
-        return most
-    return f"from mass * (1 - {names[asking.quantity_at[worst, cells]]}) to {most}"
+    places = [asking.place(each, cells) for each in (best, worst)]
+    above, below = (None if place is None else names[place] for place in places)
+    return f"from mass * (1 - {below}) to mass * {above}" if asking.open else f"mass * {above}"
 
 
 def _extremes(subject: Subject, asking: Asking, names: Sequence[str], population: Network) -> Iterator[dict[str, Any]]:
