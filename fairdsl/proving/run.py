@@ -16,6 +16,7 @@ from typing import Any
 from fairdsl.backends.contract import Observer
 from fairdsl.clock import Deadline
 from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.proving.distributions import order_for
@@ -264,8 +265,7 @@ def _of_file(path: Path, question: str, checked: Checked | None, said: str) -> P
         certified=totals.certified,
         falsified=totals.falsified,
         holds=totals.holds,
-        low=None if number is None else number[0],
-        high=None if number is None else number[1],
+        number=None if number is None else Enclosure(low=number[0], high=number[1]),
         margin=None if checked is None else checked.margin,
     )
 
