@@ -55,8 +55,8 @@ def _sizes(item: Elaborated, confidence: Fraction, deadline: Deadline) -> Sample
     rows = sum(count.rows for count in counts.values())
     return SampleSizes(
         confidence=sure,
-        low=at_hand.low if at_hand.defined else None,
-        high=at_hand.high if at_hand.defined else None,
+        low=at_hand.number.low if at_hand.defined else None,
+        high=at_hand.number.high if at_hand.defined else None,
         sizes=tuple(_at(value, round(rows * times), item) for times, value in values),
         law=population.name if isinstance(population, Network) else None,
     )

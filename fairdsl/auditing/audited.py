@@ -153,7 +153,7 @@ def _subgroups(demand: DemandReport) -> Iterator[tuple[Fraction, Subgroup]]:
     if demand.metric not in subgroup_metrics() or not isinstance(demand.verdict, Value):
         return
     rated = [(rate, Interval(*rate.sampling)) for rate in demand.verdict.rates if rate.sampling and rate.rows]
-    best = max((rate for rate, _ in rated), key=lambda rate: rate.low, default=None)
+    best = max((rate for rate, _ in rated), key=lambda rate: rate.number.low, default=None)
     for rate, interval in rated:
         if best is None or rate is best or interval.high is None:
             continue
@@ -163,11 +163,11 @@ def _subgroups(demand: DemandReport) -> Iterator[tuple[Fraction, Subgroup]]:
             Subgroup(
                 rate=rate_name(metric_named(demand.metric), rate),
                 group=rate.group,
-                value=rate.low,
+                value=rate.number.low,
                 rows=rate.rows or 0,
                 interval=interval,
                 best=best.group,
-                best_value=best.low,
+                best_value=best.number.low,
                 behind=max(Fraction(0), behind),
             ),
         )

@@ -74,8 +74,8 @@ def _conclusions(properties: Sequence[PropertyReport]) -> Iterator[str]:
             if groups is None or not groups.defined or ratio is None or ratio.exact is None:
                 continue
             least, most = (groups.rates[place[0]] for place in (groups.least, groups.most))
-            rates = [f"{each.group[name]} {shown(each.low, percent=True)}" for each in (least, most)]
-            said_of = "all alike" if least.low == most.low else " against ".join(rates)
+            rates = [f"{each.group[name]} {shown(each.number.low, percent=True)}" for each in (least, most)]
+            said_of = "all alike" if least.number.low == most.number.low else " against ".join(rates)
             yield f"by {name}: {said_of}; {_four_fifths(ratio.exact, groups)}"
 
 
@@ -86,7 +86,7 @@ def _four_fifths(ratio: Fraction, groups: Value) -> str:
     if groups.sampling is None:
         return words
     low, high = groups.sampling
-    sure = (high is not None and high < _FOUR_FIFTHS) if below else (low is not None and low >= _FOUR_FIFTHS)
+    sure = high < _FOUR_FIFTHS if below else low >= _FOUR_FIFTHS
     return f"{words}, in the population {'as well' if sure else 'it may be' if not below else 'it may not be'}"
 
 

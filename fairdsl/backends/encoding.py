@@ -20,6 +20,7 @@ from fairdsl.backends.brought import Brought
 from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
 from fairdsl.backends.formats import formats
 from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.options import Options
 from fairdsl.replay import on_their_word
@@ -67,7 +68,7 @@ class Answer:
     status: str
     values: Mapping[str, str] = field(default_factory=dict)
     detail: str = ""
-    bounds: tuple[Fraction, Fraction] | None = None
+    bounds: Enclosure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

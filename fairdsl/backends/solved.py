@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from fairdsl.codec import Document, Lower, Upper
+from fairdsl.codec import INLINE, Document
+from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.ir.preset import FromPreset
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.verdict import Claim, Holds, Reason, Refused, Shares, Unknown, Vacuous, Value
@@ -142,17 +143,15 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Enclosed):
     """Bounds of an instance's value, equal where it is known exactly."""
 
     #: The instance's variables.
     variables: int
     #: Its clauses.
     clauses: int
-    #: Never above the value.
-    low: Lower
-    #: Never below it.
-    high: Upper
+    #: The value.
+    number: Annotated[Enclosure, INLINE]
     #: Why the value is not known better; None where it is known.
     reason: Reason | None = None
     #: Choices that attain the value, where the solver names them.
@@ -164,15 +163,10 @@ class Bounds:
     #: How the file was understood where it leaves something open.
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Bounds have an order."""
-        if self.low > self.high:
-            raise ValueError("the lower bound is above the upper one")
-
     @property
     def exact(self) -> Fraction | None:
         """The value, where it is known."""
-        return self.low if self.low == self.high else None
+        return self.number.low if self.number.exact else None
 
 
 class Ending(Enum):

@@ -70,4 +70,5 @@ class Worst:
             why = reason or Reason.INCOMPLETE
             return Unknown(reason=why, detail=detail, evidence=evidence, low=low, high=high)
         witnesses = () if self.witness is None else (self.witness,)
-        return Value(low=self.low, high=max(high, self.low), evidence=evidence, reason=reason, witnesses=witnesses)
+        number = Enclosure(low=self.low, high=max(high, self.low))
+        return Value(number=number, evidence=evidence, reason=reason, witnesses=witnesses)

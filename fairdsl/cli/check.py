@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.backends.contract import Silent
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.gate import Gate, gate_option, proof_gate
@@ -29,13 +28,14 @@ from fairdsl.cli.report_files import report_options, write_reports
 from fairdsl.cli.verdicts import Verdicts
 from fairdsl.clock import unbroken
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.options import split_settings
+from fairdsl.options import Run, split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Arithmetic, Decider, Shares
 
 if TYPE_CHECKING:
+    from fairdsl.backends.contract import Observer
     from fairdsl.proving import Proved
     from fairdsl.report.explained import Plans
 
@@ -201,7 +201,11 @@ def command(
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
         seconds = proof_seconds or _PROVING_TIMES * (run["timeout"] or _UNSET)
-        proved = _prove(report, spec, proof, models, let, data, properties, seconds) if report.properties else ()
+        proved: tuple[Proved, ...] = ()
+        if report.properties and proof is not None:
+            with watching() as observer:
+                jobs = Run(jobs=run["jobs"]).processes
+                proved = _prove(report, spec, proof, models, let, data, properties, seconds, jobs, observer)
         if proved:
             from fairdsl.proving import with_proofs
 
@@ -250,16 +254,16 @@ def _tell(report: Report, proved: Sequence[Proved]) -> None:
 def _prove(
     report: Report,
     spec: str,
-    folder: str | None,
+    folder: str,
     models: Mapping[str, str],
     let: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
     seconds: float,
+    jobs: int,
+    observer: Observer,
 ) -> tuple[Proved, ...]:
-    """Write proofs of what was asked, where that is requested, and check them."""
-    if folder is None:
-        return ()
+    """Write proofs of what was asked, and check them."""
     from fairdsl.proving import prove_spec
 
     demands = {(item.name, demand.text): demand for item in report.properties for demand in item.demands}
@@ -282,9 +286,10 @@ def _prove(
         data=data,
         properties=properties,
         seconds=seconds,
-        observer=Silent(),
+        observer=observer,
         deployed=deployed,
         known=known,
+        jobs=jobs,
     )
 
 

@@ -116,7 +116,7 @@ def _value(found: Bounds) -> str:
     """A decimal, with the fraction where it is short and says more; or both bounds, rounded outward."""
     value = found.exact
     if value is None:
-        return f"from {below(found.low)} to {above(found.high)}"
+        return f"from {below(found.number.low)} to {above(found.number.high)}"
     if value.denominator == 1:
         return digits_of(value.numerator)
     short = value.denominator.bit_length() * 3 < _SHORT * 10

@@ -6,7 +6,7 @@ How a field is written follows from its type (docs/architecture.md, "One codec")
 rest.
 """
 
-from fairdsl.codec.annotations import FILLED, INLINE, KEYED, Ends, Exact, Lower, Upper
+from fairdsl.codec.annotations import FILLED, INLINE, KEYED, Exact, Lower, Upper
 from fairdsl.codec.comments import comments_of
 from fairdsl.codec.document import AlteredError, Document, Sealed, decode, encode, from_plain, plain, schema
 from fairdsl.codec.mistakes import MisfitError, Place
@@ -19,7 +19,6 @@ __all__ = [
     "KEYED",
     "AlteredError",
     "Document",
-    "Ends",
     "Exact",
     "Lower",
     "MisfitError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
@@ -32,13 +32,13 @@ from fairdsl.codec.scalars import (
 )
 from fairdsl.source import Span
 
-__all__ = ["FILLED", "INLINE", "KEYED", "Ends", "Exact", "Lower", "Marker", "Upper", "form_of"]
+__all__ = ["FILLED", "INLINE", "KEYED", "Exact", "Lower", "Marker", "Upper", "form_of"]
 
 
 class Marker(Enum):
     """How a field is written, in its annotation: ``Annotated[Span, INLINE]``."""
 
-    #: The keys of the value stand among those of the object itself.
+    #: The keys of the value stand among those of the object itself; none of them where it is None by default.
     INLINE = "inline"
     #: A tuple of pairs is written as an object, the first of each pair its key.
     KEYED = "keyed"
@@ -46,8 +46,6 @@ class Marker(Enum):
     EXACT = "exact"
     #: A list has one item at least.
     FILLED = "filled"
-    #: A pair of exact numbers is written as the ``low`` and ``high`` of an interval, rounded outward.
-    ENDS = "ends"
 
 
 INLINE, KEYED, FILLED = Marker.INLINE, Marker.KEYED, Marker.FILLED
@@ -56,8 +54,6 @@ Exact = Annotated[Fraction, Marker.EXACT]
 #: Exact numbers that are bounds: what documents have for them is rounded down, or up.
 Lower = Annotated[Fraction, Towards.DOWN]
 Upper = Annotated[Fraction, Towards.UP]
-#: Both ends of an interval.
-Ends = Annotated[tuple[Fraction, Fraction], Marker.ENDS]
 
 _PLAIN: dict[Any, type[Form]] = {
     None: NullForm,
@@ -104,8 +100,6 @@ def _form_of(kind: Any) -> Form:
 
 def _marked(kind: Any, marks: Sequence[Any]) -> Form:
     """A type with markers that do not depend on the field it is of."""
-    if Marker.ENDS in marks:
-        return _EndsForm()
     if Marker.EXACT in marks:
         return ExactForm()
     form = form_of(kind)
@@ -118,39 +112,6 @@ def _marked(kind: Any, marks: Sequence[Any]) -> Form:
     key, value = (form_of(part) for part in typing.get_args(pair))
     assert isinstance(key, TextForm | ChoiceForm)
     return PairsForm(MappingForm(key, value))
-
-
-@dataclass(frozen=True, slots=True)
-class _LowAndHigh:
-    """A number known to lie in [low, high]."""
-
-    #: Never above the number.
-    low: Lower
-    #: Never below it.
-    high: Upper
-
-    def __post_init__(self) -> None:
-        if self.low > self.high:
-            raise ValueError("an interval has its ends the wrong way round")
-
-
-class _EndsForm(Form):
-    """Two exact numbers as the ends of an interval."""
-
-    kinds = frozenset({"object"})
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, tuple)
-
-    def encode(self, value: Any) -> Any:
-        return form_of(_LowAndHigh).encode(_LowAndHigh(*value))
-
-    def decode(self, plain: Any, place: Place) -> tuple[Fraction, Fraction]:
-        found = form_of(_LowAndHigh).decode(plain, place)
-        return found.low, found.high
-
-    def schema(self, schemas: Schemas) -> JsonObject:
-        return form_of(_LowAndHigh).schema(schemas)
 
 
 def _container(kind: Any, origin: Any, args: Sequence[Any]) -> Form:
@@ -192,7 +153,7 @@ def _member(field: Any, hint: Any) -> Member:
     marks = typing.get_args(hint)[1:] if typing.get_origin(hint) is typing.Annotated else ()
     bare = typing.get_args(hint)[0] if marks else hint
     if INLINE in marks:
-        inner = form_of(bare)
+        inner = form_of(_without_none(bare))
         return Member(field, inner.real if isinstance(inner, _Lazy) else inner, inline=True)
     return Member(field, form_of(hint), _towards(hint))
 

@@ -23,6 +23,7 @@ from fairdsl.comparing.model import (
     Side,
 )
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.prelude import ideal_of
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.report.words import group_words, in_percent
@@ -34,7 +35,6 @@ __all__ = ["compared"]
 _NAMED = 3
 #: A demand among those of its property: its words, and how many lines with the same words stand before it.
 _Place = tuple[str, int]
-_Ends = tuple[Fraction, Fraction]
 
 
 def compared(names: tuple[str, str], before: Report, after: Report, tolerance: Fraction | None = None) -> Comparison:
@@ -139,9 +139,9 @@ def _groups(demand: DemandReport | None) -> Value | None:
     return None if demand is None else demand.groups
 
 
-def _sampling(before: _Ends | None, after: _Ends | None) -> Change | None:
+def _sampling(before: Enclosure | None, after: Enclosure | None) -> Change | None:
     """Intervals that cover sampling error; None where neither report has one."""
-    first, second = (None if ends is None else Interval(*ends) for ends in (before, after))
+    first, second = (None if number is None else Interval(*number) for number in (before, after))
     return None if first is None and second is None else Change(first, second)
 
 
@@ -152,7 +152,7 @@ def _rates(before: Value | None, after: Value | None) -> tuple[GroupChange, ...]
     found = []
     for at in {**first, **second}:
         old, new = first.get(at), second.get(at)
-        rates = (None if one is None else Interval(one.low, one.high) for one in (old, new))
+        rates = (None if one is None else Interval(*one.number) for one in (old, new))
         covered = _sampling(None if old is None else old.sampling, None if new is None else new.sampling)
         found.append(GroupChange(at=at, number=Change(*rates), sampling=covered))
     return tuple(found)
@@ -163,7 +163,7 @@ def _parts(before: Sequence[Part], after: Sequence[Part]) -> tuple[GroupChange, 
     found = []
     for at in {**first, **second}:
         old, new = first.get(at), second.get(at)
-        ends = (None if one is None or not one.defined else Interval(one.low, one.high) for one in (old, new))
+        ends = (None if one is None or not one.defined else Interval(*one.number) for one in (old, new))
         # Of what is not a number, no interval covers it either.
         covered = _sampling(
             *(None if one is None or not one.defined else one.sampling for one in (old, new)),

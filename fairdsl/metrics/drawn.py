@@ -32,8 +32,8 @@ __all__ = ["Beside", "Seen", "hopeless", "settled"]
 #: People who were drawn, by key.
 Seen = Mapping[Key, Counted] | Mapping[Key, Scored]
 
-_Ends = tuple[Fraction, Fraction]
 _ZERO, _ONE = Fraction(0), Fraction(1)
+_ANY = Bounds(low=_ZERO, high=_ONE)
 
 
 def settled(value: Value, precision: Precision, threshold: Threshold | None) -> bool:
@@ -48,7 +48,7 @@ def settled(value: Value, precision: Precision, threshold: Threshold | None) -> 
 
 def _near(part: Value | Part, within: Fraction) -> bool:
     """Whether both ends are as near as they have to be to the middle of an enclosure, or to the estimate of a draw."""
-    if part.defined and part.high - part.low <= 2 * within:
+    if part.defined and part.number.high - part.number.low <= 2 * within:
         return True
     if part.drawn is None or part.sampling is None:
         return False
@@ -60,7 +60,7 @@ def hopeless(value: Value, precision: Precision) -> bool:
     """Whether decisions that stay open leave more open than was asked for, however many people are drawn."""
     drawn = [part.drawn for part in value.parts or (value,) if part.drawn is not None]
     within = precision.within
-    return within is not None and any(one.estimate[1] - one.estimate[0] > 2 * within for one in drawn)
+    return within is not None and any(one.estimate.high - one.estimate.low > 2 * within for one in drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,8 @@ class Beside:
         of the intervals of one of them, ``confidence`` that of all that are ever read.
         """
         found = hull_of([self._of_one(counts, each) for counts in seen])
-        span = next((people.span for people in seen[0][0].values() if isinstance(people, Scored)), (_ZERO, _ONE))
+        spans = (people.span for people in seen[0][0].values() if isinstance(people, Scored))
+        span = next((Enclosure(low=low, high=high) for low, high in spans), _ANY)
         return self._joined(found, draw, confidence, span)
 
     def _of_one(self, counts: Sequence[Seen], each: Fraction) -> Value:
@@ -131,7 +132,7 @@ class Beside:
             )
         }
 
-    def _joined(self, found: Value, draw: Draw, confidence: Fraction, span: _Ends) -> Value:
+    def _joined(self, found: Value, draw: Draw, confidence: Fraction, span: Enclosure) -> Value:
         base = _unknown(found, span) if self.enclosure is None else self.enclosure
         drawn, by_group = {part.at: part for part in found.parts}, {(r.group, r.given): r for r in found.rates}
         rates = tuple(_rate(rate, by_group.get((rate.group, rate.given))) for rate in base.rates)
@@ -144,7 +145,7 @@ class Beside:
             least=least,
             parts=tuple(_part(part, drawn.get(part.at)) for part in base.parts),
             drawn=own,
-            sampling=_common((base.low, base.high) if base.defined else None, own),
+            sampling=_common(base.number if base.defined else None, own),
             confidence=confidence,
             draw=draw,
             warnings=base.warnings,
@@ -165,24 +166,21 @@ def _joint(seen: Seen) -> Joint:
         total={key: Bounds.exactly(Fraction(count, whole)) for key, count in people.items()},
         counts=counts,
         sums={
-            key: Enclosure(low=each.estimate[0] / whole, high=each.estimate[1] / whole) for key, each in scored.items()
+            key: Enclosure(low=each.estimate.low / whole, high=each.estimate.high / whole)
+            for key, each in scored.items()
         },
         scored=scored,
         drawn=True,
     )
 
 
-def _unknown(found: Value, span: _Ends) -> Value:
+def _unknown(found: Value, span: Enclosure) -> Value:
     """What is enclosed where nobody encloses anything, but that rates lie within their span."""
-    low, high = span
     return replace(
         found,
-        low=_ZERO,
-        high=_ONE,
-        rates=tuple(
-            replace(rate, low=low, high=high, mass=(_ZERO, _ONE), rows=None, empirical=None) for rate in found.rates
-        ),
-        parts=tuple(replace(part, low=_ZERO, high=_ONE, defined=False) for part in found.parts),
+        number=_ANY,
+        rates=tuple(replace(rate, number=span, mass=_ANY, rows=None, empirical=None) for rate in found.rates),
+        parts=tuple(replace(part, number=_ANY, defined=False) for part in found.parts),
         defined=False,
         reason=None,
     )
@@ -191,28 +189,27 @@ def _unknown(found: Value, span: _Ends) -> Value:
 def _rate(rate: Rate, found: Rate | None) -> Rate:
     own = None
     if found is not None and found.sampling is not None:
-        own = Drawn(estimate=(found.low, found.high), interval=found.sampling)
-    return replace(rate, drawn=own, sampling=_common((rate.low, rate.high), own))
+        own = Drawn(estimate=found.number, interval=found.sampling)
+    return replace(rate, drawn=own, sampling=_common(rate.number, own))
 
 
 def _part(part: Part, found: Part | None) -> Part:
     own = None if found is None else _drawn(found)
-    return replace(part, drawn=own, sampling=_common((part.low, part.high) if part.defined else None, own))
+    return replace(part, drawn=own, sampling=_common(part.number if part.defined else None, own))
 
 
 def _drawn(found: Value | Part) -> Drawn | None:
     """What the draws say of a number; None where they leave open whether there is one."""
     if not found.defined or found.sampling is None:
         return None
-    return Drawn(estimate=(found.low, found.high), interval=found.sampling)
+    return Drawn(estimate=found.number, interval=found.sampling)
 
 
-def _common(enclosed: _Ends | None, drawn: Drawn | None) -> _Ends | None:
+def _common(enclosed: Enclosure | None, drawn: Drawn | None) -> Enclosure | None:
     """What an enclosure and an interval of draws have in common; the enclosure where they have nothing."""
     if enclosed is None or drawn is None:
         return enclosed if drawn is None else drawn.interval
-    low, high = max(enclosed[0], drawn.interval[0]), min(enclosed[1], drawn.interval[1])
-    return (low, high) if low <= high else enclosed
+    return enclosed.common(drawn.interval) or enclosed
 
 
 def _favoured(rates: Sequence[Rate]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -223,7 +220,7 @@ def _favoured(rates: Sequence[Rate]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for place, rate in enumerate(rates):
         by_given.setdefault(tuple(rate.given.items()), []).append(place)
     for places in by_given.values():
-        ends = [rates[place].sampling or (rates[place].low, rates[place].high) for place in places]
+        ends = [rates[place].sampling or rates[place].number for place in places]
         bounds = [Bounds(low=low, high=high) for low, high in ends]
         most += [places[at] for at in most_of(bounds)]
         least += [places[at] for at in least_of(bounds)]

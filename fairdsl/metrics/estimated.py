@@ -144,16 +144,15 @@ def sampling_bound(network: Network, confidence: Fraction = USUAL) -> Fraction |
     return tables.bound({}, miss=miss, events=2) if joined is None else joined
 
 
-def share_within(bound: Fraction, known: Known) -> tuple[Fraction, Fraction]:
+def share_within(bound: Fraction, known: Known) -> Enclosure:
     """An interval that contains the fair share in the population, of which ``known`` probabilities are off by so much
     at most.
     """
     fair, unfair, open_ = Fraction(known.fair), Fraction(known.unfair), Fraction(known.undecided + known.unsure)
-    found = _quotient(Enclosure(low=fair, high=fair + open_), Enclosure(low=unfair, high=unfair + open_), bound)
-    return found.low, found.high
+    return _quotient(Enclosure(low=fair, high=fair + open_), Enclosure(low=unfair, high=unfair + open_), bound)
 
 
-def sampled_share(network: Network, known: Known, confidence: Fraction = USUAL) -> tuple[Fraction, Fraction] | None:
+def sampled_share(network: Network, known: Known, confidence: Fraction = USUAL) -> Enclosure | None:
     """The same of ``known`` probabilities under a distribution; None where no bound of its sampling error is known."""
     bound = sampling_bound(network, confidence)
     return None if bound is None else share_within(bound, known)

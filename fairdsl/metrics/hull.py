@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.verdict import ByDecider, Decider, DifferingRow, Named, Part, Rate, Reason, Refused, Value
 
 __all__ = ["hull_of", "of_all_deciders"]
 
-_Ends = tuple[Fraction, Fraction]
 _Group = tuple[Named, Named]
 
-_NOTHING_KNOWN = (Fraction(0), Fraction(1))
+_NOTHING_KNOWN = Enclosure(low=Fraction(0), high=Fraction(1))
 
 
 def of_all_deciders(
@@ -27,7 +27,7 @@ def of_all_deciders(
     if len(values) < len(found):
         return next(value for value in found.values() if isinstance(value, Refused))
     one = hull_of(values.values())
-    listed = tuple(ByDecider(by=by, low=v.low, high=v.high, defined=v.defined) for by, v in values.items())
+    listed = tuple(ByDecider(by=by, number=v.number, defined=v.defined) for by, v in values.items())
     alike = all(_numbers(value) == _numbers(one) for value in values.values())
     reason = one.reason if alike or one.reason is Reason.UNDEFINED else Reason.NUMERIC_GAP
     rates = tuple(replace(rate, by_decider=_of_group(rate, values)) for rate in one.rates)
@@ -39,14 +39,14 @@ def of_all_deciders(
 
 def _numbers(value: Value) -> tuple[object, ...]:
     """What is judged of a value."""
-    parts = [(part.at, part.low, part.high, part.sampling, part.defined) for part in value.parts]
-    return value.low, value.high, value.sampling, value.defined, *parts
+    parts = [(part.at, part.number, part.sampling, part.defined) for part in value.parts]
+    return value.number, value.sampling, value.defined, *parts
 
 
 def _of_group(rate: Rate, values: Mapping[Decider, Value]) -> tuple[ByDecider, ...]:
     """The group's rate by everybody who has one."""
     same = {by: _by_group(value.rates).get(_key(rate)) for by, value in values.items()}
-    return tuple(ByDecider(by=by, low=own.low, high=own.high) for by, own in same.items() if own is not None)
+    return tuple(ByDecider(by=by, number=own.number) for by, own in same.items() if own is not None)
 
 
 def hull_of(values: Iterable[Value]) -> Value:
@@ -68,8 +68,7 @@ def _hull(one: Value, other: Value) -> Value:
     reason = one.reason if one.reason is Reason.UNDEFINED else (other.reason or one.reason)
     return replace(
         one,
-        low=min(one.low, other.low),
-        high=max(one.high, other.high),
+        number=one.number.around(other.number),
         rates=rates,
         most=marked[0],
         least=marked[1],
@@ -103,9 +102,8 @@ def _rates(one: Value, other: Value) -> tuple[Rate, ...]:
 def _rate(one: Rate, other: Rate) -> Rate:
     return replace(
         one,
-        low=min(one.low, other.low),
-        high=max(one.high, other.high),
-        mass=_around(one.mass, other.mass),
+        number=one.number.around(other.number),
+        mass=one.mass.around(other.mass),
         rows=None if one.rows is None or other.rows is None else min(one.rows, other.rows),
         empirical=_joined(one.empirical, other.empirical),
         sampling=_joined(one.sampling, other.sampling),
@@ -113,10 +111,9 @@ def _rate(one: Rate, other: Rate) -> Rate:
 
 
 def _open(rate: Rate) -> Rate:
-    low, high = _NOTHING_KNOWN
     wide = None if rate.sampling is None else _NOTHING_KNOWN
-    mass = (Fraction(0), rate.mass[1])
-    return replace(rate, low=low, high=high, mass=mass, rows=None, empirical=None, sampling=wide)
+    mass = Enclosure(low=Fraction(0), high=rate.mass.high)
+    return replace(rate, number=_NOTHING_KNOWN, mass=mass, rows=None, empirical=None, sampling=wide)
 
 
 def _parts(one: Value, other: Value) -> tuple[Part, ...]:
@@ -131,21 +128,15 @@ def _parts(one: Value, other: Value) -> tuple[Part, ...]:
 def _part(one: Part, other: Part) -> Part:
     return replace(
         one,
-        low=min(one.low, other.low),
-        high=max(one.high, other.high),
+        number=one.number.around(other.number),
         sampling=_joined(one.sampling, other.sampling),
         defined=one.defined and other.defined,
     )
 
 
 def _undefined(at: Named) -> Part:
-    low, high = _NOTHING_KNOWN
-    return Part(at=at, low=low, high=high, defined=False)
+    return Part(at=at, number=_NOTHING_KNOWN, defined=False)
 
 
-def _around(one: _Ends, other: _Ends) -> _Ends:
-    return min(one[0], other[0]), max(one[1], other[1])
-
-
-def _joined(one: _Ends | None, other: _Ends | None) -> _Ends | None:
-    return None if one is None or other is None else _around(one, other)
+def _joined(one: Enclosure | None, other: Enclosure | None) -> Enclosure | None:
+    return None if one is None or other is None else one.around(other)

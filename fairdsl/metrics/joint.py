@@ -53,7 +53,7 @@ def at_most_one(number: Fraction) -> Fraction:
     return number if number.numerator <= number.denominator else _ONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds(Enclosure):
     """An enclosure of a probability."""
 
@@ -62,11 +62,6 @@ class Bounds(Enclosure):
         # The same as 0 <= low <= high <= 1 with one comparison of fractions instead of three.
         if low.numerator < 0 or high.numerator > high.denominator or (low is not high and low > high):
             raise ValueError("a probability lies between 0 and 1, and its lower bound is not above the upper one")
-
-    @property
-    def exact(self) -> bool:
-        """Whether it is known."""
-        return self.low == self.high
 
     def met(self, other: Bounds) -> Bounds:
         """What two enclosures of one probability say together."""

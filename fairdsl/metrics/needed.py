@@ -62,13 +62,13 @@ def rows_to_decide(value: Value, comparison: Comparison, threshold: Threshold) -
     of a and b once they are within abs(a - t b) / (1 + t). None for any other number, and one on the threshold itself.
     """
     counted = all(rate.rows is not None for rate in value.rates)  # along paths nobody has rows
-    if value.confidence is None or value.parts or value.low != value.high or not value.rates or not counted:
+    if value.confidence is None or value.parts or not value.number.exact or not value.rates or not counted:
         return None
     limit = threshold.limit
-    most, least = max(rate.high for rate in value.rates), min(rate.low for rate in value.rates)
+    most, least = max(rate.number.high for rate in value.rates), min(rate.number.low for rate in value.rates)
     if comparison is Comparison.GAP:
-        error = abs(value.low - limit) / 2
-    elif comparison is Comparison.RATIO and most and limit > 0 and least / most == value.low:
+        error = abs(value.number.low - limit) / 2
+    elif comparison is Comparison.RATIO and most and limit > 0 and least / most == value.number.low:
         error = abs(least - limit * most) / (1 + limit)
     else:
         return None

@@ -60,11 +60,11 @@ class Scored:
         return Enclosure(low=start + unit * self.least, high=start + unit * self.most)
 
     @property
-    def estimate(self) -> tuple[Fraction, Fraction]:
+    def estimate(self) -> Enclosure:
         """The same as an estimate: one number where no more than rounding is open."""
-        low, high = self.sums
-        middle = (low + high) / 2
-        return (middle, middle) if self.most - self.least <= self.people * _ROUNDED else (low, high)
+        sums = self.sums
+        rounded = self.most - self.least <= self.people * _ROUNDED
+        return Enclosure.exactly((sums.low + sums.high) / 2) if rounded else sums
 
     def interval(self, confidence: Fraction) -> Enclosure:
         """What contains the expectation with this probability."""

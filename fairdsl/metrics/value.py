@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Threshold
@@ -69,8 +70,7 @@ def _value_of(
     refusal = refusal_of(reading, population)
     if reading.about_nobody:
         return Value(
-            low=_ZERO,
-            high=_ONE,
+            number=_OPEN,
             evidence=evidence,
             excluded=_excluded(reading, Names(population)),
             confidence=question.confidence,
@@ -109,8 +109,7 @@ def _number_of(
         reason = Reason.UNDEFINED
     most, least = reading.extremes
     return Value(
-        low=whole.low,
-        high=whole.high,
+        number=whole.number,
         evidence=evidence,
         rates=_rates(reading, names),
         most=most,
@@ -160,11 +159,11 @@ def decided(
         return True
     if threshold is not None and question.confidence is None:
         return False
-    numbers = [(rate.low, rate.high) for rate in value.rates]
+    numbers = [rate.number for rate in value.rates]
     if not question.metric.is_span:  # there the value is the span of all rates, which is not an error
-        numbers.append((value.low, value.high))
+        numbers.append(value.number)
     elif question.influence:
-        numbers += [(part.low, part.high) for part in value.parts]
+        numbers += [part.number for part in value.parts]
     return value.defined and all(_close(low, high, precise) for low, high in numbers)
 
 
@@ -229,7 +228,9 @@ def _span(parts: Sequence[Part]) -> Range:
     if not parts:
         return Range(low=Fraction(0), high=None, defined=Defined.NO)
     defined = Defined.YES if parts and all(part.defined for part in parts) else Defined.PERHAPS
-    low, high = (pick(ends) for pick, ends in ((min, [p.low for p in parts]), (max, [p.high for p in parts])))
+    low, high = (
+        pick(ends) for pick, ends in ((min, [p.number.low for p in parts]), (max, [p.number.high for p in parts]))
+    )
     return Range(low=low, high=high, defined=defined)
 
 
@@ -251,10 +252,10 @@ def _less(whole: Range, rest: Range) -> Range:
 def _part(at: Named, number: Range, sampled: Range | None) -> Part:
     """A number as a part of a value; without a sense where it is, or may be, undefined."""
     high = number.high
-    sampling = None if sampled is None or sampled.high is None else (sampled.low, sampled.high)
     if number.defined is not Defined.YES or high is None:
-        return Part(at=at, low=_ZERO, high=_ONE, defined=False)
-    return Part(at=at, low=number.low, high=high, sampling=sampling)
+        return Part(at=at, number=_OPEN, defined=False)
+    sampling = None if sampled is None or sampled.high is None else Enclosure(low=sampled.low, high=sampled.high)
+    return Part(at=at, number=Enclosure(low=number.low, high=high), sampling=sampling)
 
 
 def _parts(reading: Reading, names: Names) -> tuple[Part, ...]:
@@ -293,13 +294,12 @@ def _rates(reading: Reading, names: Names) -> tuple[Rate, ...]:
             Rate(
                 group=names(cohort.group),
                 given=names(cohort.stratum + cohort.label) | _decision(cohort.decision),
-                low=cohort.rate.low,
-                high=cohort.rate.high,
-                mass=(cohort.mass.low, cohort.mass.high),
+                number=cohort.rate,
+                mass=cohort.mass,
                 rows=None if counted is None else counted.rows,
                 mean=reading.question.metric.rate.is_mean,
-                empirical=None if seen is None or seen == _OPEN else (seen.low, seen.high),
-                sampling=None if wide is None else (wide.low, wide.high),
+                empirical=None if seen == _OPEN else seen,
+                sampling=wide,
             )
         )
     return tuple(rates)

@@ -14,6 +14,7 @@ from math import ceil, floor
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.execute import execute
 from fairdsl.plan.joining import contradicted, contradiction, numbers_of
@@ -32,8 +33,6 @@ from fairdsl.verdict import (
 )
 
 __all__ = ["cross_checked", "opinion_in_words"]
-
-_Interval = tuple[Fraction, Fraction]
 
 #: Numbers in notes are rounded to one in so many.
 _PLACES = 10**6
@@ -60,8 +59,8 @@ def opinion_in_words(verdict: Verdict, second: Verdict) -> str:
         case Value(), Value():
             return _of_values(verdict, second)
         case Shares(), Shares():
-            one, other = ((each.certified, 1 - each.falsified) for each in (verdict, second))
-            return "comes to the same number" if _same([(one, other)]) else _agrees(*other)
+            one, other = verdict.share, second.share
+            return "comes to the same number" if _same([(one, other)]) else _agrees(other)
         case _, Holds() | Vacuous() | Violated():
             return "comes to the same verdict"
         case _, Estimated():
@@ -78,19 +77,20 @@ def _of_values(one: Value, other: Value) -> str:
     rates = pairs[1:] if one.defined else pairs
     if one.defined and _same(pairs[:1]):
         return "comes to the same number"
-    if one.defined and rates and _same(rates) and len(set(pairs[0])) == 1:
+    if one.defined and rates and _same(rates) and pairs[0][0] == pairs[0][1]:
         return "comes to the same numbers"
-    return _agrees(other.low, other.high)
+    return _agrees(other.number)
 
 
-def _same(pairs: Sequence[tuple[_Interval, _Interval]]) -> bool:
+def _same(pairs: Sequence[tuple[Enclosure, Enclosure]]) -> bool:
     """Whether all numbers are known exactly, and alike."""
-    return all(one == other and one[0] == one[1] for one, other in pairs)
+    return all(one == other and one.exact for one, other in pairs)
 
 
-def _agrees(low: Fraction, high: Fraction) -> str:
+def _agrees(number: Enclosure) -> str:
     """Where the other backend says that the number lies, rounded outward."""
-    if low == high:
+    low, high = number
+    if number.exact:
         return f"comes to {_rounded(low, floor, 'about ')}, which agrees"
     return f"comes to an interval that agrees, from {_rounded(low, floor)} to {_rounded(high, ceil)}"
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
+from functools import reduce
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.plan.execute import execute
@@ -34,7 +35,6 @@ __all__ = ["Difference"]
 #: What says in a table whose rates these are; it has a space, which no attribute's name has.
 _WHOSE = "of metric"
 _NOWHERE = "every group is left out of one of the two, so there is nothing to compare"
-_Ends = tuple[Fraction, Fraction]
 
 
 class Difference:
@@ -78,17 +78,16 @@ def _less(one: Value, other: Value, names: tuple[str, str]) -> Value:
     draws = [value.draw for value in (one, other) if value.draw is not None]
     missed = sum(1 - value.confidence for value in (one, other) if value.confidence is not None)  # either may
     whole = _difference(_whole(one), _whole(other), drawn=bool(draws))
-    low, high = _subtracted((one.low, one.high), (other.low, other.high))
+    number = one.number - other.number
     defined = one.defined and other.defined
     parts = _parts(one, other, drawn=bool(draws))
     evidence = _evidence(one.evidence, other.evidence, names)
     if not parts and (one.parts or other.parts):
         defined, evidence = False, replace(evidence, notes=(*evidence.notes, _NOWHERE))
     elif parts:  # each is held against the threshold, so the number is where any of them lies
-        low, high = min(part.low for part in parts), max(part.high for part in parts)
+        number = reduce(Enclosure.around, (part.number for part in parts))
     return Value(
-        low=low,
-        high=high,
+        number=number,
         evidence=evidence,
         rates=tuple(_of(rate, name) for value, name in zip((one, other), names, strict=True) for rate in value.rates),
         excluded=tuple(dict.fromkeys((*one.excluded, *other.excluded))),
@@ -101,10 +100,6 @@ def _less(one: Value, other: Value, names: tuple[str, str]) -> Value:
         reason=_reason(one, other, defined),
         warnings=(*one.warnings, *(each for each in other.warnings if each not in one.warnings)),
     )
-
-
-def _subtracted(one: _Ends, other: _Ends) -> _Ends:
-    return one[0] - other[1], one[1] - other[0]
 
 
 def _reason(one: Value, other: Value, defined: bool) -> Reason | None:
@@ -146,8 +141,7 @@ def _places(value: Value) -> tuple[Part, ...]:
 
 
 def _whole(value: Value) -> Part:
-    low, high, sampling, drawn = value.low, value.high, value.sampling, value.drawn
-    return Part(at=Named(), low=low, high=high, sampling=sampling, drawn=drawn, defined=value.defined)
+    return Part(at=Named(), number=value.number, sampling=value.sampling, drawn=value.drawn, defined=value.defined)
 
 
 def _at_one_place(at: Named, other: Named) -> bool:
@@ -156,32 +150,30 @@ def _at_one_place(at: Named, other: Named) -> bool:
 
 def _difference(part: Part, rest: Part, *, drawn: bool) -> Part:
     """The one less the other. ``drawn``: people were, of one at least; of the other its enclosure is taken then."""
-    low, high = _subtracted((part.low, part.high), (rest.low, rest.high))
     sampling, found = (part.sampling, rest.sampling), (part.drawn, rest.drawn)
     if drawn:
         sampling = _believed(part), _believed(rest)
         found = _drawn(part), _drawn(rest)
     own = None
     if found[0] is not None and found[1] is not None:
-        estimate = _subtracted(found[0].estimate, found[1].estimate)
-        own = Drawn(estimate=estimate, interval=_subtracted(found[0].interval, found[1].interval))
+        estimate = found[0].estimate - found[1].estimate
+        own = Drawn(estimate=estimate, interval=found[0].interval - found[1].interval)
     return Part(
         at=part.at if len(part.at) >= len(rest.at) else rest.at,
-        low=low,
-        high=high,
-        sampling=None if sampling[0] is None or sampling[1] is None else _subtracted(sampling[0], sampling[1]),
+        number=part.number - rest.number,
+        sampling=None if sampling[0] is None or sampling[1] is None else sampling[0] - sampling[1],
         drawn=own,
         defined=part.defined and rest.defined,
     )
 
 
-def _believed(part: Part) -> _Ends | None:
-    return (part.low, part.high) if part.sampling is None and part.defined else part.sampling
+def _believed(part: Part) -> Enclosure | None:
+    return part.number if part.sampling is None and part.defined else part.sampling
 
 
 def _drawn(part: Part) -> Drawn | None:
     if part.drawn is None and part.defined:
-        return Drawn(estimate=(part.low, part.high), interval=(part.low, part.high))
+        return Drawn(estimate=part.number, interval=part.number)
     return part.drawn
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.verdict import (
     Estimated,
     Evidence,
@@ -23,8 +24,6 @@ from fairdsl.verdict import (
 )
 
 __all__ = ["contradicted", "contradiction", "is_final", "joined", "known_part", "numbers_of"]
-
-_Interval = tuple[Fraction, Fraction]
 
 #: What no other engine, and no time, would change: it is about the model or the question.
 _FINAL = (Reason.NUMERIC_GAP, Reason.CONTRADICTION, Reason.INTERRUPTED, Reason.UNDEFINED)
@@ -51,10 +50,10 @@ def known_part(verdict: Verdict) -> float:
     match verdict:
         case Shares():
             return float(1 - verdict.undecided)
-        case Value(defined=True, rates=()) if verdict.high > 1:  # how far apart scores are, which have no scale
-            return float(verdict.low / verdict.high)
-        case Value(defined=True):
-            return max(0.0, float(1 - (verdict.high - verdict.low)))
+        case Value(defined=True, rates=(), number=number) if number.high > 1:  # how far apart scores are, on no scale
+            return float(number.low / number.high)
+        case Value(defined=True, number=number):
+            return max(0.0, float(1 - (number.high - number.low)))
     return 0.0
 
 
@@ -66,26 +65,22 @@ def contradiction(one: Verdict, other: Verdict) -> str | None:
         case (Vacuous(), Violated()) | (Violated(), Vacuous()):
             return "one has a violation where the other proves that nobody is compared"
         case Shares(), Shares():
-            if _apart((one.certified, 1 - one.falsified), (other.certified, 1 - other.falsified)):
+            if one.share.common(other.share) is None:
                 return "their shares have no number in common"
         case Value(), Value():
-            return next((why for why, *pair in numbers_of(one, other) if _apart(*pair)), None)
+            return next((why for why, known, found in numbers_of(one, other) if known.common(found) is None), None)
     return None
 
 
-def numbers_of(one: Value, other: Value) -> Iterator[tuple[str, _Interval, _Interval]]:
+def numbers_of(one: Value, other: Value) -> Iterator[tuple[str, Enclosure, Enclosure]]:
     """The numbers that two values both know, with what they are: the value where it is one, and the rates of groups."""
     if one.defined and other.defined:
-        yield "their intervals have no number in common", (one.low, one.high), (other.low, other.high)
-    rates = {(rate.group, rate.given): (rate.low, rate.high) for rate in other.rates}
+        yield "their intervals have no number in common", one.number, other.number
+    rates = {(rate.group, rate.given): rate.number for rate in other.rates}
     for rate in one.rates:
         known = rates.get((rate.group, rate.given))
         if known is not None:
-            yield "their rates of a group have no number in common", (rate.low, rate.high), known
-
-
-def _apart(one: _Interval, other: _Interval) -> bool:
-    return one[1] < other[0] or other[1] < one[0]
+            yield "their rates of a group have no number in common", rate.number, known
 
 
 def contradicted(evidence: Evidence, name: str, why: str) -> Unknown:
@@ -153,17 +148,18 @@ def _of_values(one: Value, other: Value) -> Value:
     if not (one.defined and other.defined):
         return one if one.defined else other
     best, beside = (other, one) if _width(other) < _width(one) else (one, other)
-    low, high = max(one.low, other.low), min(one.high, other.high)
-    if (low, high) == (best.low, best.high):
+    number = one.number.common(other.number)
+    assert number is not None, "they contradict each other"
+    if number == best.number:
         return best
-    shown = beside.witnesses if beside.low > best.low else best.witnesses
-    reason = None if low == high else best.reason
+    shown = beside.witnesses if beside.number.low > best.number.low else best.witnesses
+    reason = None if number.exact else best.reason
     evidence = _beside(best.evidence, beside.evidence)
-    return replace(best, low=low, high=high, evidence=evidence, witnesses=shown, reason=reason)
+    return replace(best, number=number, evidence=evidence, witnesses=shown, reason=reason)
 
 
 def _width(value: Value) -> Fraction:
-    return value.high - value.low
+    return value.number.high - value.number.low
 
 
 def _beside(evidence: Evidence, other: Evidence) -> Evidence:

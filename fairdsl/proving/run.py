@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,6 +16,7 @@ from typing import Any
 from fairdsl.backends.contract import Observer
 from fairdsl.clock import Deadline
 from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.proving.distributions import order_for
@@ -25,6 +26,7 @@ from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
 from fairdsl.proving.trees import grow_trees, many_at_a_time
+from fairdsl.proving.watching import INTERRUPTED, Watch
 from fairdsl.report.model import DemandReport, Report
 from fairdsl.report.proof import CHECKER, ProofFile
 from fairdsl.semantics import front_end
@@ -39,7 +41,7 @@ from fairdsl_verify.relaxed import checker_of
 from fairdsl_verify.relaxed import question_of as relaxed_or_not
 from fairdsl_verify.tree import Checked, Totals
 
-__all__ = ["Proved", "prove_spec", "with_proofs"]
+__all__ = ["Order", "Proved", "unchecked", "with_proofs"]
 
 #: What is wanted of shares of which nothing is known: all of both.
 _ALL = Fraction(1), Fraction(1)
@@ -57,42 +59,42 @@ class Proved:
     said: str
 
 
-def prove_spec(
-    path: str,
-    folder: str,
-    *,
-    models: Mapping[str, str],
-    let: Mapping[str, str] | None = None,
-    data: Mapping[str, str],
-    properties: Sequence[str] = (),
-    seconds: float,
-    observer: Observer,
-    deployed: Collection[tuple[str, str]] = (),
-    known: Mapping[tuple[str, str], Shares] | None = None,
-) -> tuple[Proved, ...]:
-    """Write a proof of each demand that the format knows, as far as one gets in so many seconds altogether.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be proved: a spec's demands, in files of a folder."""
 
-    ``deployed`` are demands, by property and text, that hold of the deployed file's arithmetic too: that is proved if
-    it can be. ``known`` are fair and unfair shares of demands: of trees no more than these is proved. Files lie in
-    ``folder``, which is made where there is none. Raises DiagnosticError for mistakes in the spec.
-    """
-    spec, _ = front_end(path, let)
-    elaborated = elaborate(spec.restricted_to(properties), models, data=data, hold=False)
-    deadline, proved = Deadline.within(seconds), []
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    waiting, names = len(elaborated.demands), _names(elaborated.demands)
-    for item, name in zip(elaborated.demands, names, strict=True):
-        observer.progress(f"proving {name}", None, "")
-        end = Deadline.within(max(0.0, deadline.remaining) / waiting)
-        waiting -= 1
+    path: str
+    folder: str
+    models: Mapping[str, str]
+    let: Mapping[str, str] | None
+    data: Mapping[str, str]
+    properties: tuple[str, ...]
+    #: Demands, by property and text, that hold of the deployed file's arithmetic too: that is proved if it can be.
+    deployed: frozenset[tuple[str, str]]
+    #: Fair and unfair shares of demands: of trees no more than these is proved.
+    known: Mapping[tuple[str, str], Shares]
+
+    def demands(self) -> dict[str, Elaborated]:
+        """The demands by the names of their files. Raises DiagnosticError for mistakes in the spec."""
+        spec, _ = front_end(self.path, self.let)
+        found = elaborate(spec.restricted_to(self.properties), self.models, data=self.data, hold=False).demands
+        return dict(zip(_names(found), found, strict=True))
+
+    def file(self, name: str) -> Path:
+        """Where the proof of that name lies."""
+        return Path(self.folder) / f"{name}.proof"
+
+    def proved(self, name: str, item: Elaborated, watch: Watch, observer: Observer) -> Proved:
+        """The proof of one demand, as far as one gets until the watch ends; or why there is none."""
+        demand, end = (item.property.name, item.demand.text), watch.end
+        wanted = self.known.get(demand, _ALL)
         try:
-            demand = item.property.name, item.demand.text
-            wanted = (known or {}).get(demand, _ALL)
-            path_of = Path(folder) / f"{name}.proof"
-            proved.append(_proved(item, path_of, end, observer, deployed=demand in deployed, wanted=wanted))
+            if end.passed:
+                raise Unproved(INTERRUPTED if watch.ended else "the time was up before it began")
+            deployed = demand in self.deployed
+            return _proved(item, self.file(name), watch, end, observer, deployed=deployed, wanted=wanted)
         except (Unproved, RejectedError) as why:
-            proved.append(Proved(property=item.property.name, demand=item.demand.text, said=f"no proof: {why}"))
-    return tuple(proved)
+            return Proved(property=demand[0], demand=demand[1], said=f"no proof: {why}")
 
 
 def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
@@ -104,8 +106,21 @@ def _names(demands: Sequence[Elaborated]) -> Iterator[str]:
         yield name if number == 1 else f"{name}-{number}"
 
 
+def unchecked(item: Elaborated, path: Path) -> Proved:
+    """What is said of a proof that was written, and that the checker had no time for."""
+    said = f"a proof was written to {path}, which is not checked: {INTERRUPTED}"
+    return Proved(property=item.property.name, demand=item.demand.text, said=said)
+
+
 def _proved(
-    item: Elaborated, path: Path, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Shares
+    item: Elaborated,
+    path: Path,
+    watch: Watch,
+    deadline: Deadline,
+    observer: Observer,
+    *,
+    deployed: bool,
+    wanted: Shares,
 ) -> Proved:
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
@@ -120,7 +135,9 @@ def _proved(
     write_file(path, made.content())
     checked, said = None, ""
     try:
-        checked = check(path, *made.models)
+        checked = watch.checked(len(made.lines), lambda: check(path, *made.models))
+        if checked is None:
+            return unchecked(item, path)
     except RejectedError as error:
         said = str(error)
     if said == NOTHING:  # all of it is open, as the checker alone can say
@@ -264,8 +281,7 @@ def _of_file(path: Path, question: str, checked: Checked | None, said: str) -> P
         certified=totals.certified,
         falsified=totals.falsified,
         holds=totals.holds,
-        low=None if number is None else number[0],
-        high=None if number is None else number[1],
+        number=None if number is None else Enclosure(low=number[0], high=number[1]),
         margin=None if checked is None else checked.margin,
     )
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.codec import Lower, Upper
+from fairdsl.codec import INLINE
 from fairdsl.data.table import Table, read_table
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.model import Model
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.narrow import narrow
@@ -57,10 +59,8 @@ class Disagreement:
     drawn: int
     #: Those of them that are decided differently.
     changed: int
-    #: The lower end of an interval for their share of the domain.
-    low: Lower
-    #: Its upper end.
-    high: Upper
+    #: An interval for their share of the domain.
+    interval: Annotated[Enclosure, INLINE]
     #: The probability, at least, that the interval contains the share.
     confidence: Fraction
 
@@ -96,8 +96,8 @@ def disagreement(domain: Domain, before: Model, after: Model, points: int, seed:
     drawn, changed = decided_differently(domain, narrow(domain), before, after, points, seed)
     if not drawn:
         return None
-    low, high = clopper_pearson(changed, drawn, float(_CONFIDENCE))
-    return Disagreement(drawn=drawn, changed=changed, low=low, high=high, confidence=_CONFIDENCE)
+    interval = clopper_pearson(changed, drawn, float(_CONFIDENCE))
+    return Disagreement(drawn=drawn, changed=changed, interval=interval, confidence=_CONFIDENCE)
 
 
 def label_of(spec: CheckedSpec) -> LabelDeclaration:

@@ -70,8 +70,8 @@ def _decisions(pruned: Pruned) -> str:
     if sampled is None:
         return "no estimate of how many change: no individual of the domain can be drawn uniformly"
     share = shown(Fraction(sampled.changed, sampled.drawn), percent=True)
-    low = shown(sampled.low, percent=True, towards=Towards.DOWN)
-    high = shown(sampled.high, percent=True, towards=Towards.UP)
+    low = shown(sampled.interval.low, percent=True, towards=Towards.DOWN)
+    high = shown(sampled.interval.high, percent=True, towards=Towards.UP)
     confidence = shown(sampled.confidence, percent=True)
     return f"{share} of {sampled.drawn:,} other individuals are decided differently ({confidence}: {low} .. {high})"
 

@@ -8,6 +8,7 @@ for. Every model of a run is measured on the same draws, so that two models do n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,8 @@ from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.backends.sampling import Sampling
 from fairdsl.backends.units import settling
-from fairdsl.codec import Lower, Upper
+from fairdsl.codec import INLINE
+from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Precision, Quantity
@@ -34,20 +36,18 @@ _FEW = 2**16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class Rate(Enclosed):
     """A share of unfair units."""
 
-    #: Never above it, or the lower end of an estimate's interval.
-    low: Lower
-    #: Never below it, or the upper end.
-    high: Upper
+    #: The share, or the interval of an estimate of it.
+    number: Annotated[Enclosure, INLINE]
     #: Units that were drawn to estimate it; 0 where it is proved.
     sampled: int = 0
 
     @property
     def exact(self) -> bool:
         """Whether it is proved to be one number."""
-        return not self.sampled and self.low == self.high
+        return not self.sampled and self.number.exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +107,10 @@ def _rate(subject: Subject, model: Model, precision: Precision, budget: Budget, 
     problem = subject.problem(model, Quantity.DISCRIMINATION_RATE, precision)
     procedure = _procedure(problem)
     match procedure.answer(problem, Facts(), budget, observer):
-        case Shares(certified=certified, falsified=falsified):
-            return Rate(low=falsified, high=1 - certified)
+        case Shares() as shares:
+            return Rate(number=shares.share.complement)
         case Estimated(estimate=estimate):
-            return Rate(low=1 - estimate.high, high=1 - estimate.low, sampled=estimate.sampled)
+            return Rate(number=estimate.interval.complement, sampled=estimate.sampled)
         case _:
             return None
 

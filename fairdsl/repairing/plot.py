@@ -76,12 +76,12 @@ def _legend(repaired: Repaired) -> Iterator[str]:
 def _rates(shown: Sequence[tuple[Candidate, Measured]], columns: Sequence[float], right: float) -> Iterator[str]:
     numbers = [0.0]
     for _, found in shown:
-        numbers += [] if found.rate is None else [float(found.rate.high)]
+        numbers += [] if found.rate is None else [float(found.rate.number.high)]
         numbers += [_share(found.rows.unfair, found.rows.in_target)]
     panel = _panel(_ABOVE, 0.0, max(numbers) or 0.01)
     yield from _grid(panel, right)
     taken = [
-        (x, panel.y(float(found.rate.low + found.rate.high) / 2))
+        (x, panel.y(float(found.rate.number.low + found.rate.number.high) / 2))
         for (candidate, found), x in zip(shown, columns, strict=True)
         if candidate.kept and found.rate is not None
     ]
@@ -89,7 +89,7 @@ def _rates(shown: Sequence[tuple[Candidate, Measured]], columns: Sequence[float]
     yield f'<polyline points="{path}" fill="none" stroke="{_DOMAIN}" stroke-width="1.5" stroke-opacity="0.45"/>'
     for (candidate, found), x in zip(shown, columns, strict=True):
         if found.rate is not None:
-            low, high = panel.y(float(found.rate.low)), panel.y(float(found.rate.high))
+            low, high = panel.y(float(found.rate.number.low)), panel.y(float(found.rate.number.high))
             ends = f'x1="{x - 6:.1f}" x2="{x - 6:.1f}" y1="{low:.1f}" y2="{high:.1f}"'
             yield f'<line {ends} stroke="{_DOMAIN}" stroke-width="2"/>'
             yield _mark(x - 6, (low + high) / 2, _DOMAIN, candidate)

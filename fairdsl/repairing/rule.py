@@ -65,9 +65,9 @@ def judged(best: Measured, candidate: Measured, allowed: Allowed) -> Choice:
         return Choice.UNFAIR_ROWS
     if allowed.labelled > 1 and sum(count > 0 for count in now.decided) == 1:
         return Choice.ONE_OUTCOME
-    if candidate.rate.high < best.rate.low:
+    if candidate.rate.number.high < best.rate.number.low:
         return Choice.FAIRER
     if candidate.rate.exact and candidate.rate == best.rate:
         better = (now.unfair, -now.correct) < (before.unfair, -before.correct)
         return Choice.AS_FAIR if better else Choice.NOT_FAIRER
-    return Choice.NOT_FAIRER if candidate.rate.low >= best.rate.high else Choice.NOT_TOLD_APART
+    return Choice.NOT_FAIRER if candidate.rate.number.low >= best.rate.number.high else Choice.NOT_TOLD_APART

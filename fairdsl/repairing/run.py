@@ -112,7 +112,7 @@ class Rounds:
     @property
     def _nothing_left(self) -> bool:
         rate, rows = self.best.measured.rate, self.best.measured.rows
-        return rate is not None and rate.exact and rate.high == 0 and not rows.unfair
+        return rate is not None and rate.exact and rate.number.high == 0 and not rows.unfair
 
     def _round(self, number: int) -> Ending | None:
         added = False
@@ -182,14 +182,14 @@ class Rounds:
     def _search(self, count: int) -> tuple[Floats, Floats]:
         """At most so many pairs on which the best model discriminates, each unit once."""
         rate = self.best.measured.rate
-        if count < 1 or (rate is not None and rate.exact and rate.high == 0):
+        if count < 1 or (rate is not None and rate.exact and rate.number.high == 0):
             nobody = np.empty((0, len(self._subject.domain.attributes)))
             return nobody, nobody
         key = (str(self.best.file), count)
         if key not in self._searched:
             problem = self._subject.problem(self.best.model, Quantity.HOLDS)
             # Uniform counterexamples say most about the domain; where they are rare, any are better than few.
-            usual = rate is not None and rate.low * _UNIFORM >= count
+            usual = rate is not None and rate.number.low * _UNIFORM >= count
             seconds = min(_SEARCH, self._budget.remaining / _PART)
             result = falsify(
                 problem,

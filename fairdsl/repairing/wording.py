@@ -122,9 +122,9 @@ def _candidate(candidate: Candidate) -> Iterator[str]:
 
 def rate_in_words(rate: Rate) -> str:
     """``0.64257%``, or ``0.61% .. 0.68%`` where it is not known exactly."""
-    low = shown(rate.low, percent=True, towards=Towards.DOWN)
-    high = shown(rate.high, percent=True, towards=Towards.UP)
-    return shown(rate.low, percent=True) if rate.exact else f"{low} .. {high}"
+    low = shown(rate.number.low, percent=True, towards=Towards.DOWN)
+    high = shown(rate.number.high, percent=True, towards=Towards.UP)
+    return shown(rate.number.low, percent=True) if rate.exact else f"{low} .. {high}"
 
 
 def percent(count: int, whole: int) -> str:

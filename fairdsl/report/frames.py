@@ -132,8 +132,8 @@ def _metrics(report: Report) -> Iterator[dict[str, Any]]:
             "value": None if value is None or value.exact is None else float(value.exact),
             "low": _number(None if value is None else value.low),
             "high": _number(None if value is None else value.high),
-            "sampling_low": _number(None if sampling is None else sampling[0]),
-            "sampling_high": _number(None if sampling is None else sampling[1]),
+            "sampling_low": _number(None if sampling is None else sampling.low),
+            "sampling_high": _number(None if sampling is None else sampling.high),
             "backend": demand.backend,
         }
 
@@ -148,12 +148,12 @@ def _groups(report: Report) -> Iterator[dict[str, Any]]:
                 **head,
                 "rate": rate_name(metric, rate),
                 **{name: _cell(value) for name, value in (rate.group | rate.given).items()},
-                "value": float(rate.low) if rate.low == rate.high else None,
-                "low": float(rate.low),
-                "high": float(rate.high),
+                "value": float(rate.number.low) if rate.number.exact else None,
+                "low": float(rate.number.low),
+                "high": float(rate.number.high),
                 "rows": rate.rows,
-                "sampling_low": _number(None if rate.sampling is None else rate.sampling[0]),
-                "sampling_high": _number(None if rate.sampling is None else rate.sampling[1]),
+                "sampling_low": _number(None if rate.sampling is None else rate.sampling.low),
+                "sampling_high": _number(None if rate.sampling is None else rate.sampling.high),
             }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.report.model import DemandReport
@@ -47,7 +48,7 @@ def group_table(value: Value, *, favour: bool = True, required: Fraction | None 
     alone = value.draw is not None and not value.defined
     mark = _marked(value)
     # Along paths everybody is taken as of each group in turn.
-    everybody = all(min(rate.mass) == max(rate.mass) == 1 for rate in rates)
+    everybody = all(rate.mass.low == 1 for rate in rates)
     columns = [
         *(Column(name=name, entries=texts(_value(rate, name) for rate in rates)) for name in names),
         *([] if alone else _rates(rates)),
@@ -108,9 +109,9 @@ def required_rate(value: Value, comparison: Comparison | None, limit: Fraction |
     one by one.
     """
     rates = value.rates
-    if limit is None or not rates or any(rate.low != rate.high or rate.given or rate.mean for rate in rates):
+    if limit is None or not rates or any(not rate.number.exact or rate.given or rate.mean for rate in rates):
         return None
-    most = max(rate.high for rate in rates)
+    most = max(rate.number.high for rate in rates)
     match comparison:
         case Comparison.RATIO:
             return limit * most
@@ -123,15 +124,15 @@ def required_rate(value: Value, comparison: Comparison | None, limit: Fraction |
 
 def _rates(rates: Sequence[Rate]) -> list[Column]:
     """The rates; where those who decide the rows differ, each of theirs."""
-    if all(len({(one.low, one.high) for one in rate.by_decider}) <= 1 for rate in rates):
+    if all(len({one.number for one in rate.by_decider}) <= 1 for rate in rates):
         return [
             Column(
                 name="mean" if any(rate.mean for rate in rates) else "rate",
-                entries=tuple(_entry(Interval(rate.low, rate.high), percent=not rate.mean) for rate in rates),
+                entries=tuple(_entry(Interval(*rate.number), percent=not rate.mean) for rate in rates),
                 number=True,
             )
         ]
-    theirs = [{one.by: Interval(one.low, one.high) for one in rate.by_decider} for rate in rates]
+    theirs = [{one.by: Interval(*one.number) for one in rate.by_decider} for rate in rates]
     deciders = dict.fromkeys(by for each in theirs for by in each)
     return [
         Column(name=by.value, entries=tuple(_entry(each.get(by)) for each in theirs), number=True) for by in deciders
@@ -139,7 +140,9 @@ def _rates(rates: Sequence[Rate]) -> list[Column]:
 
 
 def _entry(value: Interval | None, *, percent: bool = True) -> Entry:
-    ends = None if value is None or value.low is None or value.high is None else (value.low, value.high)
+    ends = None
+    if value is not None and value.low is not None and value.high is not None:
+        ends = Enclosure(low=value.low, high=value.high)
     return Entry(_percent(value) if percent or value is None else number(value, False), ends)
 
 
@@ -147,7 +150,7 @@ def _entry(value: Interval | None, *, percent: bool = True) -> Entry:
 class _Others:
     """Bounds of the greatest of the other rates, and what all of them are at least."""
 
-    greatest: tuple[Fraction, Fraction]
+    greatest: Enclosure
     least: Fraction
 
 
@@ -158,28 +161,30 @@ def _others(rates: Sequence[Rate]) -> list[_Others | None]:
         beside.setdefault(rate.given, []).append(place)
     found: list[_Others | None] = [None] * len(rates)
     for places in (places for places in beside.values() if len(places) > 1):
-        lows = sorted(places, key=lambda place: rates[place].low)
-        highs = sorted(places, key=lambda place: rates[place].high)
+        lows = sorted(places, key=lambda place: rates[place].number.low)
+        highs = sorted(places, key=lambda place: rates[place].number.high)
         for place in places:
             # Of whoever comes first, who comes second is the first of the others.
             last, top, first = (
                 order[at + step] if order[at] == place else order[at]
                 for order, at, step in ((lows, -1, -1), (highs, -1, -1), (lows, 0, 1))
             )
-            found[place] = _Others((rates[last].low, rates[top].high), rates[first].low)
+            found[place] = _Others(
+                Enclosure(low=rates[last].number.low, high=rates[top].number.high), rates[first].number.low
+            )
     return found
 
 
 def impact_ratios(rates: Sequence[Rate]) -> Iterator[Interval | None]:
     """Each rate over the greatest one beside it, itself included; None where that may be zero."""
     for rate, others in zip(rates, _others(rates), strict=True):
-        if others is None or rate.mean or max(others.greatest[0], rate.low) == 0:
+        if others is None or rate.mean or max(others.greatest.low, rate.number.low) == 0:
             yield None
             continue
-        least, most = others.greatest
+        (own, own_most), (least, most) = rate.number, others.greatest
         # The ratio grows with the rate itself, up to 1, and falls with the greatest of the others.
-        low = rate.low / max(rate.low, most) if rate.low or most else Fraction(0)
-        high = min(Fraction(1), rate.high / least) if least else Fraction(1)
+        low = own / max(own, most) if own or most else Fraction(0)
+        high = min(Fraction(1), own_most / least) if least else Fraction(1)
         yield Interval(low, high)
 
 
@@ -205,7 +210,7 @@ def _marked(value: Value) -> Callable[[int], str]:
     marks = {"most": frozenset(value.most), "least": frozenset(value.least)}
     everywhere = range(len(value.rates))
     alike = all(place in marks["most"] & marks["least"] for place in everywhere) and all(
-        rate.low == rate.high for rate in value.rates
+        rate.number.exact for rate in value.rates
     )
 
     beside = _others(value.rates)
@@ -213,8 +218,8 @@ def _marked(value: Value) -> Callable[[int], str]:
     def mark(place: int) -> str:
         rate, others = value.rates[place], beside[place]
         certain = {
-            "most": others is None or others.greatest[1] <= rate.low,
-            "least": others is None or rate.high <= others.least,
+            "most": others is None or others.greatest.high <= rate.number.low,
+            "least": others is None or rate.number.high <= others.least,
         }
         named = [word for word, places in marks.items() if place in places]
         words = [word for word in named if certain[word]]
@@ -238,7 +243,7 @@ def group_lines(demand: DemandReport) -> Iterator[tuple[str, str]]:
     parts, own = groups.beside, {rate.group | rate.given for rate in groups.rates}
     heading = "each" if any(part.at in own for part in parts) else "given"
     for count, part in enumerate(parts[:_LISTED]):
-        value = number(Interval(part.low, part.high), percent) if part.defined else "no number"
+        value = number(Interval(*part.number), percent) if part.defined else "no number"
         if part.drawn is not None:
             value = f"{_proved(part, percent)}, drawn {number(Interval(*part.drawn.interval), percent)}"
         yield "" if count else heading, f"{group_words(part.at)}: {value}"
@@ -258,14 +263,14 @@ def _drawn(value: Value, draw: Draw, percent: bool) -> Iterator[tuple[str, str]]
     low, high = value.drawn.interval
     own = number(Interval(*value.drawn.estimate), percent)
     ends = f"{shown(low, percent=percent, towards=Towards.DOWN)} .. {shown(high, percent=percent, towards=Towards.UP)}"
-    apart = value.defined and (low > value.high or high < value.low)
+    apart = value.defined and value.number.common(value.drawn.interval) is None
     stand = "; the two have nothing in common, and the enclosure stands" if apart else ""
     yield "drawn", f"{own} ({level}{ends}, from {of}{stand})"
 
 
 def _proved(value: Value | Part, percent: bool) -> str:
     """The bounds that are proved."""
-    return number(Interval(value.low, value.high), percent) if value.defined else "by nothing that is proved"
+    return number(Interval(*value.number), percent) if value.defined else "by nothing that is proved"
 
 
 def left_out(groups: Value) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.verdict import (
@@ -43,6 +44,10 @@ class Judged:
     detail: str | None = None
 
 
+#: A share of which nothing is known.
+_ANY = Enclosure(low=Fraction(0), high=Fraction(1))
+
+
 def estimated_with(verdict: Verdict) -> Fraction | None:
     """The confidence of the estimate that a number is; None where it is proved, or is none."""
     match verdict:
@@ -76,37 +81,35 @@ def judged_demand(
             bounds = None if verdict.low is verdict.high is None else Interval(verdict.low, verdict.high)
             return Judged(judgement=Judgement.UNKNOWN, value=bounds, reason=verdict.reason, detail=verdict.detail)
         case Shares():
-            low, high = share_value(verdict.certified, verdict.falsified, quantity)
+            share = share_value(verdict.share, quantity)
             narrows = verdict.evidence.fidelity is Fidelity.NARROWS
-            return _number(low, high, threshold, verdict.reason, nothing_known=narrows or (low == 0 and high == 1))
+            return _number(share, threshold, verdict.reason, nothing_known=narrows or share == _ANY)
         case Estimated():
             return _estimated(verdict, quantity, threshold)
         case Value() if quantity is Quantity.MAX_SCORE_GAP:
             detail = None if verdict.reason is None else _GAP_BETWEEN.get(verdict.reason)
-            value = Interval(verdict.low, verdict.high)
+            value = Interval(*verdict.number)
             return Judged(judgement=Judgement.MEASURED, value=value, reason=verdict.reason, detail=detail)
         case Value() if quantity is Quantity.REDRAW_DISAGREEMENT:
-            return _number(verdict.low, verdict.high, threshold, verdict.reason, nothing_known=False)
+            return _number(verdict.number, threshold, verdict.reason, nothing_known=False)
         case Value():
             return _metric(verdict, comparison, threshold)
         case _:
             assert_never(verdict)
 
 
-def _number(
-    low: Fraction, high: Fraction, threshold: Threshold | None, reason: Reason | None, *, nothing_known: bool
-) -> Judged:
+def _number(number: Enclosure, threshold: Threshold | None, reason: Reason | None, *, nothing_known: bool) -> Judged:
     """A number, judged where the spec gives a threshold.
 
     ``reason`` says why the number is only an interval. A share of which nothing at all is known is no
     measurement; nor is one bound of a share that nobody tried to count.
     """
-    value = Interval(low, high)
+    value = Interval(*number)
     if threshold is not None:
-        judgement = judge(low, high, threshold.relation, threshold.limit)
+        judgement = judge(number, threshold.relation, threshold.limit)
     else:
         judgement = Judgement.UNKNOWN if nothing_known else Judgement.MEASURED
-    if low == high or judgement in (Judgement.HOLDS, Judgement.VIOLATED):
+    if number.exact or judgement in (Judgement.HOLDS, Judgement.VIOLATED):
         return Judged(judgement=Judgement.MEASURED if threshold is None else judgement, value=value)
     return Judged(judgement=judgement, value=value, reason=reason or Reason.INCOMPLETE, detail=_BETWEEN.get(reason))
 
@@ -133,11 +136,11 @@ _GAP_BETWEEN = {
 
 def _estimated(verdict: Estimated, quantity: Quantity, threshold: Threshold | None) -> Judged:
     """An estimate that was asked for: its interval is what a threshold is held against, with its confidence."""
-    low, high = share_value(verdict.estimate.low, 1 - verdict.estimate.high, quantity)
+    share = share_value(verdict.estimate.interval, quantity)
     if threshold is None:
         short = None if verdict.reason is None else _SHORT_OF_PRECISION.get(verdict.reason)
-        return Judged(judgement=Judgement.MEASURED, value=Interval(low, high), reason=verdict.reason, detail=short)
-    found = _number(low, high, threshold, verdict.reason, nothing_known=False)
+        return Judged(judgement=Judgement.MEASURED, value=Interval(*share), reason=verdict.reason, detail=short)
+    found = _number(share, threshold, verdict.reason, nothing_known=False)
     if found.judgement is not Judgement.UNKNOWN:
         return found
     return replace(found, detail="the interval of the sample leaves room on both sides of the threshold")
@@ -173,22 +176,22 @@ def _known(value: Value) -> Interval | None:
     """The bounds of a number that there is; where people were drawn, what they and the draw have in common."""
     if value.draw is not None:
         return None if value.sampling is None else Interval(*value.sampling)
-    return Interval(value.low, value.high) if value.defined else None
+    return Interval(*value.number) if value.defined else None
 
 
 def _left_by_sampling(value: Value, threshold: Threshold | None) -> bool:
     """Whether the number itself decides the threshold, and only the sampling error leaves room."""
     if threshold is None or value.confidence is None or not value.defined:
         return False
-    return judge(value.low, value.high, threshold.relation, threshold.limit) is not Judgement.UNKNOWN
+    return judge(value.number, threshold.relation, threshold.limit) is not Judgement.UNKNOWN
 
 
 def _nothing_known(value: Value) -> bool:
     """Whether there is no number, or nothing is known of any."""
     if value.drawn is not None or any(part.drawn is not None for part in value.parts):
         return False
-    numbers = [(part.low, part.high) for part in value.parts] or [(value.low, value.high)]
-    return not value.defined or all(low == 0 and high == 1 for low, high in numbers)
+    numbers = [part.number for part in value.parts] or [value.number]
+    return not value.defined or all(number == _ANY for number in numbers)
 
 
 def _detail(value: Value, comparison: Comparison | None, threshold: Threshold | None) -> str:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import influence_of, metric_words
 from fairdsl.prelude import registered
@@ -301,7 +302,9 @@ def _influences(item: PropertyReport) -> Iterator[Influence]:
         found, value = influence_of(demand.metric), demand.value
         if found is not None and value is not None and value.low is not None and value.high is not None:
             of, on = found
-            yield Influence(of=of, on=metric_words(on), amount=known(demand, value), ends=(value.low, value.high))
+            yield Influence(
+                of=of, on=metric_words(on), amount=known(demand, value), ends=Enclosure(low=value.low, high=value.high)
+            )
 
 
 def _axes(regions: Sequence[Region], domains: Sequence[ListedDomain]) -> tuple[ListedAttribute, ...]:
@@ -323,7 +326,7 @@ def _shares(item: PropertyReport, shares: Shares, domains: Sequence[ListedDomain
         ),
         measured=f"measured by {shares.measure}; one unit is {shares.unit}",
         float32=None if float32 is None else Share("certified", float32_share(float32, shares.total), float32),
-        estimate=None if fair is None else (fair.low, fair.high),
+        estimate=None if fair is None else fair.interval,
         required=required if required is None or demand.of_fair_share else 1 - required,
     )
     if shares.regions:

@@ -209,10 +209,9 @@ class DemandReport:
         """Of rows of a table, the number by everybody who decides them; None where there is no such number."""
         match self.verdict:
             case Shares(by_decider=numbers):
-                ends = {one.by: share_value(one.low, 1 - one.high, self.quantity) for one in numbers}
-                return {by: Interval(*both) for by, both in ends.items()}
+                return {one.by: Interval(*share_value(one.number, self.quantity)) for one in numbers}
             case Value(by_decider=numbers):
-                return {one.by: Interval(one.low, one.high) if one.defined else None for one in numbers}
+                return {one.by: Interval(*one.number) if one.defined else None for one in numbers}
         return {}
 
     @property

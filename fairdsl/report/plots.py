@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import influence_of
 from fairdsl.prelude import registered
@@ -21,8 +22,6 @@ from fairdsl.report.frames import rate_name
 from fairdsl.report.words import cell, region
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from fairdsl.report.model import PropertyReport, Report
     from fairdsl.verdict import Region
 
@@ -107,7 +106,7 @@ def _groups(_: Report, items: Sequence[PropertyReport]) -> Iterator[_Panel]:
                 title = rate_name(metric, rate) if isinstance(metric, Metric) else demand.definition or demand.metric
                 given = [f"{name} = {cell(value)}" for name, value in rate.given.items()]
                 label = ", ".join([*(cell(value) for value in rate.group.values()), *given])
-                ends = float(rate.low), float(rate.high), _floats(rate.sampling)
+                ends = float(rate.number.low), float(rate.number.high), _floats(rate.sampling)
                 # Demands about the same rates list them once more.
                 panels.setdefault(title, {}).setdefault(label, ends)
         for title, lines in panels.items():
@@ -127,8 +126,8 @@ def _influences(_: Report, items: Sequence[PropertyReport]) -> Iterator[_Panel]:
             yield _Panel(f"{item.name}: influence of", len(found), partial(_ranges, lines=found))
 
 
-def _floats(ends: tuple[Fraction, Fraction] | None) -> tuple[float, float] | None:
-    return None if ends is None else (float(ends[0]), float(ends[1]))
+def _floats(number: Enclosure | None) -> tuple[float, float] | None:
+    return None if number is None else (float(number.low), float(number.high))
 
 
 def _ranges(ax: Any, *, lines: dict[str, _Range], rates: bool = False) -> None:
@@ -180,7 +179,7 @@ def _shares(_: Report, items: Sequence[PropertyReport]) -> Iterator[_Panel]:
             ax.barh(range(len(found)), widths, left=lefts, color=color, label=name, height=0.6, hatch=hatch)
         for place, shares in enumerate(found.values()):
             if shares.estimate is not None:
-                ends = [float(shares.estimate.low), float(shares.estimate.high)]
+                ends = [float(end) for end in shares.estimate.interval]
                 ax.plot(
                     ends, [place, place], color="black", linewidth=1.5, marker="|", label=None if place else "estimate"
                 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from fairdsl.codec import INLINE, Lower, Upper
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.verdict import Arithmetic, Judgement, judge, share_value
 
@@ -36,17 +37,15 @@ class ProofFile:
     #: What the checker reached, or why it rejected the proof.
     said: str
     #: At least so large a part is fair, as the checker reached.
-    certified: Fraction
+    certified: Lower
     #: At least so large a part is not.
-    falsified: Fraction
+    falsified: Lower
     #: Whether everybody who is compared gets the same decision.
     holds: bool
-    #: At least so large is a metric of groups; None where the proof is about pairs.
-    low: Fraction | None = None
-    #: At most so large it is.
-    high: Fraction | None = None
+    #: A metric of groups; None where the proof is about pairs.
+    number: Annotated[Enclosure | None, INLINE] = None
     #: How far off a score may be in float32, where the proof is about the deployed file as well; else None.
-    margin: Fraction | None = None
+    margin: Upper | None = None
 
     def shows(self, quantity: Quantity, threshold: Threshold | None) -> bool:
         """Whether the demand holds by what was checked; of a measure, whether its number was bounded at all."""
@@ -55,12 +54,12 @@ class ProofFile:
         if threshold is None:
             return self.verified
         if quantity is not Quantity.METRIC:
-            low, high = share_value(self.certified, self.falsified, quantity)
-        elif self.low is not None and self.high is not None:
-            low, high = self.low, self.high
+            number = share_value(Enclosure(low=self.certified, high=1 - self.falsified), quantity)
+        elif self.number is not None:
+            number = self.number
         else:
             return False
-        return self.verified and judge(low, high, threshold.relation, threshold.limit) is Judgement.HOLDS
+        return self.verified and judge(number, threshold.relation, threshold.limit) is Judgement.HOLDS
 
     def in_words(self) -> str:
         """As a report says it."""

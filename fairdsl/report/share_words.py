@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.verdict import Shares
 
@@ -50,9 +51,9 @@ def people_lines(shares: Shares, of_fair_share: bool) -> Iterator[tuple[str, str
         yield "domain", f"{_between(shares.of_domain, of_fair_share)} of all units of the domain, each counted alike"
 
 
-def _between(ends: tuple[Fraction, Fraction], of_fair_share: bool) -> str:
+def _between(fair: Enclosure, of_fair_share: bool) -> str:
     """Of the fair share, or of its complement where that is asked for."""
-    low, high = ends if of_fair_share else (1 - ends[1], 1 - ends[0])
+    low, high = fair if of_fair_share else fair.complement
     if low == high:
         return shown(low, percent=True)
     towards = Towards.DOWN, Towards.UP

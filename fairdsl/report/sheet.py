@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.binding import Binding
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.report.exit_code import EXIT
 from fairdsl.report.model import ExitCode
 from fairdsl.report.people import ListedAttribute, ListedDomain, ListedPopulation
@@ -72,7 +73,7 @@ class ShareBars:
     #: What is certified of the deployed file too.
     float32: Share | None = None
     #: What a random sample says: its interval for the fair share.
-    estimate: tuple[Fraction, Fraction] | None = None
+    estimate: Enclosure | None = None
     #: The fair share that is required.
     required: Fraction | None = None
 
@@ -95,7 +96,7 @@ class Influence:
     on: str
     #: How much, in words and between which bounds.
     amount: str
-    ends: tuple[Fraction, Fraction]
+    ends: Enclosure
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
+
 __all__ = ["Column", "Entry", "Table", "texts"]
 
 
@@ -14,7 +16,7 @@ class Entry:
     """A cell: what is written, and the share or interval of shares that may be drawn beside it."""
 
     text: str
-    ends: tuple[Fraction, Fraction] | None = None
+    ends: Enclosure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

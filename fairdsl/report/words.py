@@ -266,8 +266,8 @@ def beyond_rows(estimate: Estimate, *, counted: bool = True) -> str:
 
 
 def _interval(estimate: Estimate) -> str:
-    low = shown(estimate.low, percent=True, towards=Towards.DOWN)
-    high = shown(estimate.high, percent=True, towards=Towards.UP)
+    low = shown(estimate.interval.low, percent=True, towards=Towards.DOWN)
+    high = shown(estimate.interval.high, percent=True, towards=Towards.UP)
     return f"{shown(estimate.confidence, percent=True)} interval {low} .. {high}"
 
 

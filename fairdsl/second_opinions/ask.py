@@ -97,8 +97,8 @@ def _alone(second: Verdict) -> str:
             return "says that it holds"
         case Violated():
             return "finds a violation, which replays"
-        case Value(low=low, high=high):
-            return f"comes to {float(low):.6g}" + ("" if low == high else f" .. {float(high):.6g}")
+        case Value(number=number):
+            return f"comes to {float(number.low):.6g}" + ("" if number.exact else f" .. {float(number.high):.6g}")
     return "comes to a number"
 
 

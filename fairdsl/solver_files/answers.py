@@ -22,6 +22,7 @@ from fairdsl.backends.answer_files import signer
 from fairdsl.backends.encoding import Answer, Encoding
 from fairdsl.codec import Document, MisfitError, Place, decode, from_plain
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.solver_files import errors
 from fairdsl.solver_files.manifest import ANSWER_ENDINGS, answer_names
 from fairdsl.source.reading import content_of
@@ -119,11 +120,12 @@ def _one(answers: Sequence[Answer]) -> Answer:
 
 def _overlap(answers: Sequence[Answer]) -> Answer:
     """Numbers lie within the bounds of all answers; whoever names a choice is taken for the rest."""
-    low = max(answer.bounds[0] for answer in answers if answer.bounds is not None)
-    high = min(answer.bounds[1] for answer in answers if answer.bounds is not None)
-    if low > high:
-        return _CONTRADICTED
-    return replace(max(answers, key=lambda answer: len(answer.values)), bounds=(low, high))
+    common: Enclosure | None = None
+    for bounds in (answer.bounds for answer in answers if answer.bounds is not None):
+        common = bounds if common is None else common.common(bounds)
+        if common is None:
+            return _CONTRADICTED
+    return replace(max(answers, key=lambda answer: len(answer.values)), bounds=common)
 
 
 def _beside(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, Output]]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Annotated
 
-from fairdsl.codec import Lower, Upper
+from fairdsl.codec import INLINE
+from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.verdict.named import Individual
 
 __all__ = ["ByDecider", "Decider", "DifferingRow"]
@@ -24,16 +26,14 @@ class Decider(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByDecider:
-    """What a number is by one decider: in [low, high], if it is ``defined``. It is an interval where decisions stay
+class ByDecider(Enclosed):
+    """What a number is by one decider, if it is ``defined``. It is an interval where decisions stay
     open."""
 
     #: Who decides.
     by: Decider
-    #: Never above the number.
-    low: Lower
-    #: Never below it.
-    high: Upper
+    #: Between which two ends the number lies.
+    number: Annotated[Enclosure, INLINE]
     #: Whether there is such a number.
     defined: bool = True
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from fairdsl.codec import Lower, Upper
+from fairdsl.codec import INLINE, Lower, Upper
+from fairdsl.ir.enclosure import Enclosure
 
 __all__ = ["Estimate"]
 
@@ -17,7 +18,7 @@ class Estimate:
 
     Of ``sampled`` units ``unfair`` are treated unfairly. They are drawn from all units, or where some are known from
     those that are open: then the shares ``settled`` and ``rest`` say how much is fair for sure, and how much is open.
-    The fair share lies in [low, high] unless the sample is one of the 1 - ``confidence`` that mislead.
+    The fair share lies in the ``interval`` unless the sample is one of the 1 - ``confidence`` that mislead.
     """
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("value",)
@@ -26,10 +27,8 @@ class Estimate:
     sampled: int
     #: Those of them that are treated unfairly.
     unfair: int
-    #: The lower end of the interval.
-    low: Lower
-    #: The upper end.
-    high: Upper
+    #: The interval.
+    interval: Annotated[Enclosure, INLINE]
     #: The probability, at least, that the interval contains the share.
     confidence: Fraction
     #: Of all units, those that are fair for sure and were not drawn from; None: all units were drawn from.
@@ -38,7 +37,8 @@ class Estimate:
     rest: Upper | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.value <= self.high <= 1:
+        low, high = self.interval
+        if not 0 <= low <= self.value <= high <= 1:
             raise ValueError("the interval misses its estimate")
 
     @property
@@ -52,4 +52,4 @@ class Estimate:
         """The same of the units that are treated unfairly, whose share it then is."""
         settled = None if self.rest is None or self.settled is None else 1 - self.rest - self.settled
         unfair = self.sampled - self.unfair
-        return replace(self, unfair=unfair, low=1 - self.high, high=1 - self.low, settled=settled)
+        return replace(self, unfair=unfair, interval=self.interval.complement, settled=settled)

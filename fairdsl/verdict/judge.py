@@ -24,8 +24,9 @@ class Judgement(Enum):
     REFUSED = "refused"
 
 
-def judge(low: Fraction, high: Fraction, relation: Relation, limit: Fraction) -> Judgement:
-    """Whether every, no, or only some value of [low, high] stands in ``relation`` to ``limit``."""
+def judge(number: Enclosure, relation: Relation, limit: Fraction) -> Judgement:
+    """Whether every, no, or only some value that it may have stands in ``relation`` to ``limit``."""
+    low, high = number
     match relation:
         case Relation.EQ:
             always, never = low == high == limit, not low <= limit <= high
@@ -40,11 +41,9 @@ def judge(low: Fraction, high: Fraction, relation: Relation, limit: Fraction) ->
     return Judgement.VIOLATED if never else Judgement.UNKNOWN
 
 
-def share_value(certified: Fraction, falsified: Fraction, quantity: Quantity) -> Enclosure:
-    """The interval of the fair share, or of its exact complement, the discrimination rate."""
-    if quantity is Quantity.FAIR_SHARE:
-        return Enclosure(low=certified, high=1 - falsified)
-    return Enclosure(low=falsified, high=1 - certified)
+def share_value(fair: Enclosure, quantity: Quantity) -> Enclosure:
+    """The fair share, or its exact complement, the discrimination rate."""
+    return fair if quantity is Quantity.FAIR_SHARE else fair.complement
 
 
 #: From the strongest to the weakest claim on a conjunction. A refusal outranks `unknown`: the spec asks

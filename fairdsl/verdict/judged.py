@@ -27,8 +27,7 @@ def judged(value: Value, threshold: Threshold) -> Judgement:
         return found.pop() if len(found) == 1 else Judgement.UNKNOWN
     whole = Part(
         at=Named(),
-        low=value.low,
-        high=value.high,
+        number=value.number,
         sampling=value.sampling,
         defined=value.defined,
         drawn=value.drawn,
@@ -40,5 +39,5 @@ def judged(value: Value, threshold: Threshold) -> Judgement:
 def _judged(part: Part, with_confidence: bool, threshold: Threshold) -> Judgement:
     if not part.defined and part.drawn is None:
         return Judgement.UNKNOWN
-    ends = part.sampling if with_confidence else (part.low, part.high)
-    return Judgement.UNKNOWN if ends is None else judge(*ends, threshold.relation, threshold.limit)
+    number = part.sampling if with_confidence else part.number
+    return Judgement.UNKNOWN if number is None else judge(number, threshold.relation, threshold.limit)

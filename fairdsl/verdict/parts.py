@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
+
 __all__ = ["Known", "Parts"]
 
 
@@ -39,12 +41,12 @@ class Known:
         return self.fair + self.unfair + self.undecided + self.unsure
 
     @property
-    def ends(self) -> tuple[Fraction, Fraction] | None:
-        """Between which two numbers the fair share lies; None where there may be none, or nothing is known of it."""
+    def share(self) -> Enclosure | None:
+        """The fair share; None where there may be none, or nothing is known of it."""
         if not self.possible:
             return None
         parts = self.parts()
-        return None if parts.undecided == 1 else (parts.certified, 1 - parts.falsified)
+        return None if parts.undecided == 1 else Enclosure(low=parts.certified, high=1 - parts.falsified)
 
     def parts(self) -> Parts:
         """``certified <= fair share <= 1 - falsified``, whichever of the unsure and undecided units are in question.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Annotated
 
-from fairdsl.codec import Ends, Lower, Upper
+from fairdsl.codec import INLINE
+from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.verdict.deciders import ByDecider
 from fairdsl.verdict.named import Named
 
@@ -17,9 +19,9 @@ class Drawn:
     """A number as people drawn at random have it: an estimate, never a proof."""
 
     #: The number among those who were drawn; two bounds where the model leaves decisions open.
-    estimate: Ends
+    estimate: Enclosure
     #: The interval, which contains the number under the distribution with the confidence that was asked for.
-    interval: Ends
+    interval: Enclosure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,8 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
-    """The probability of what a metric counts in one group (its event), known to lie in [low, high].
+class Rate(Enclosed):
+    """The probability of what a metric counts in one group (its event), known between two ends.
 
     ``group`` are the values of the columns that define it, a range as ``25 .. 44``; ``given`` those of further
     conditions that the metric is taken for one by one (a label's value, an attribute of ``given``).
@@ -48,20 +50,18 @@ class Rate:
 
     #: The values of the columns that define the group.
     group: Named
-    #: Never above the rate.
-    low: Lower
-    #: Never below it.
-    high: Upper
+    #: The rate.
+    number: Annotated[Enclosure, INLINE]
     #: Bounds of the probability of what the rate is of: group and further conditions together.
-    mass: Ends
+    mass: Enclosure
     #: The values of further conditions that the metric is taken for one by one.
     given: Named = field(default_factory=Named)
     #: How many rows of data it rests on; None: on none.
     rows: int | None = None
     #: The frequency in those rows; two bounds where the model leaves decisions open.
-    empirical: Ends | None = None
+    empirical: Enclosure | None = None
     #: The interval that also covers sampling error, where it was asked for.
-    sampling: Ends | None = None
+    sampling: Enclosure | None = None
     #: The rate by everybody who decides the rows of a table.
     by_decider: tuple[ByDecider, ...] = ()
     #: Whether it is the mean of a number, which may be any, in place of a probability.
@@ -70,16 +70,15 @@ class Rate:
     drawn: Drawn | None = None
 
     def __post_init__(self) -> None:
-        low, high = self.low, self.high
+        low, high = self.number
         # By whole numbers, as fractions take long to compare and groups may be many.
-        inside = low.numerator >= 0 and high.numerator <= high.denominator and (low is high or low <= high)
-        if not self.mean and not inside:
+        if not self.mean and (low.numerator < 0 or high.numerator > high.denominator):
             raise ValueError("a rate lies between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One of several numbers that a demand is about, each of which has to meet it; known to lie in [low, high].
+class Part(Enclosed):
+    """One of several numbers that a demand is about, each of which has to meet it; known between two ends.
 
     ``at`` says which: the values of the columns of ``given``, or of a group. Where it is not certainly ``defined``,
     as a quotient of what may be zeros, the bounds say nothing.
@@ -87,12 +86,10 @@ class Part:
 
     #: Which of the numbers it is: values of the columns of ``given``, or of a group.
     at: Named
-    #: Never above the number.
-    low: Lower
-    #: Never below it.
-    high: Upper
+    #: Between which two ends it lies.
+    number: Annotated[Enclosure, INLINE]
     #: The interval that also covers sampling error, where it was asked for.
-    sampling: Ends | None = None
+    sampling: Enclosure | None = None
     #: Whether it certainly is a number, and not a quotient of zeros.
     defined: bool = True
     #: The number among people who were drawn from the distribution.

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, NoReturn
+from typing import Annotated, ClassVar, NoReturn
 
-from fairdsl.codec import Ends, Lower, Upper
+from fairdsl.codec import INLINE, Lower, Upper
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.verdict.breach import Breach
 from fairdsl.verdict.deciders import ByDecider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
@@ -233,11 +234,11 @@ class Shares(_NoTruthValue):
     #: What a random sample says.
     estimate: Estimate | None = None
     #: Under a distribution that was counted in rows: an interval for the fair share of whom the rows were drawn from.
-    sampling: Ends | None = None
+    sampling: Enclosure | None = None
     #: With which probability it contains that share.
     confidence: Fraction | None = None
     #: Under a distribution: the fair share of the whole domain, each unit counted alike, between two bounds.
-    of_domain: Ends | None = None
+    of_domain: Enclosure | None = None
     #: Where it fails, the heaviest first.
     regions: tuple[Region, ...] = ()
     #: Of rows of a table, the fair share by everybody who decides them.
@@ -254,6 +255,11 @@ class Shares(_NoTruthValue):
             raise ValueError("a share is negative")
         if self.float32_certified is not None and not 0 <= self.float32_certified <= self.certified:
             raise ValueError("more is certified for the deployed file than at all")
+
+    @property
+    def share(self) -> Enclosure:
+        """The fair share."""
+        return Enclosure(low=self.certified, high=1 - self.falsified)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,13 +285,11 @@ class Estimated(_NoTruthValue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Value(_NoTruthValue):
-    """A number known to lie in [low, high]; exact when the two are equal."""
+class Value(Enclosed, _NoTruthValue):
+    """A number that is known between two ends; exact when these are equal."""
 
-    #: Never above the number.
-    low: Lower
-    #: Never below it.
-    high: Upper
+    #: The number.
+    number: Annotated[Enclosure, INLINE]
     #: What it rests on.
     evidence: Evidence
     #: The rates of groups that it was computed from.
@@ -298,7 +302,7 @@ class Value(_NoTruthValue):
     excluded: tuple[Named, ...] = ()
     #: The interval that is judged where a confidence was asked for: it also covers the sampling error of the rows or,
     #: where people were drawn, is what the bounds and the interval of the draw have in common.
-    sampling: Ends | None = None
+    sampling: Enclosure | None = None
     #: With which probability it contains the number.
     confidence: Fraction | None = None
     #: The number among people who were drawn from the distribution; None: nobody was, or it is none.
@@ -328,15 +332,10 @@ class Value(_NoTruthValue):
             raise ValueError("a number that is defined is not unknown for being none")
 
     @property
-    def exact(self) -> bool:
-        """Whether the value is a single number."""
-        return self.low == self.high
-
-    @property
     def beside(self) -> tuple[Part, ...]:
         """The parts, unless they are the groups' rates: the numbers for the values of ``given``, or influences."""
-        own = {rate.group | rate.given: (rate.low, rate.high) for rate in self.rates}
-        return () if all(own.get(part.at) == (part.low, part.high) for part in self.parts) else self.parts
+        own = {rate.group | rate.given: rate.number for rate in self.rates}
+        return () if all(own.get(part.at) == part.number for part in self.parts) else self.parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

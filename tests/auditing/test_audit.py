@@ -88,7 +88,7 @@ def test_the_worst_subgroup_is_found_and_not_overstated(audited: Audited) -> Non
     assert len(values) == 3
     assert all(1 - (value.confidence or 0) <= Fraction(5, 300) for value in values)
     others = [rate for rate in values[-1].rates if rate.group != worst.group]
-    assert worst.behind == max(rate.sampling[0] for rate in others if rate.sampling) - (worst.interval.high or 0)
+    assert worst.behind == max(rate.sampling.low for rate in others if rate.sampling) - (worst.interval.high or 0)
     assert worst.behind > Fraction(1, 10)
 
 

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 import fairdsl
 from fairdsl.cli.app import COMMANDS, cli
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.options import Run, declared
 from fairdsl.plan.registry import sections
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
@@ -27,7 +28,7 @@ VERDICTS = {
     Judgement.VIOLATED: Violated(witnesses=(), evidence=EVIDENCE),
     Judgement.UNKNOWN: Unknown(reason=Reason.TIMEOUT, detail="late", evidence=EVIDENCE),
     Judgement.REFUSED: Refused(),
-    Judgement.MEASURED: Value(low=Fraction(1, 2), high=Fraction(1, 2), evidence=EVIDENCE),
+    Judgement.MEASURED: Value(number=Enclosure(low=Fraction(1, 2), high=Fraction(1, 2)), evidence=EVIDENCE),
 }
 
 

@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 from fairdsl.backends.smt.partition.lines import PairLine
 from fairdsl.backends.smt.solvers.chain import Status
-from fairdsl.codec import FILLED, KEYED, Ends
+from fairdsl.codec import FILLED, KEYED
 from fairdsl.diagnostics.codes import CODES
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.repairing.measure import Measured, OnRows, Rate
 from fairdsl.repairing.result import Candidate
 from fairdsl.repairing.rule import Choice
@@ -40,8 +41,6 @@ def random_value(kind: Any, random: Random, depth: int = 6) -> Any:
         return plain()
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
-        if kind == Ends:
-            return tuple(sorted(random.choice(_FRACTIONS) for _ in range(2)))
         inner = random_value(args[0], random, depth)
         if FILLED in args[1:] and not inner:
             return (random_value(typing.get_args(args[0])[0], random, depth),)
@@ -111,8 +110,13 @@ def _code(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
 
 
 def _ordered(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
-    low, high = sorted(random.choice((Fraction(0), Fraction(1, 3), Fraction(2, 3), Fraction(1))) for _ in range(2))
+    low, high = sorted((drawn["low"], drawn["high"]))
     return {"low": low, "high": high}
+
+
+def _probability(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    low, high = sorted(random.choice((Fraction(0), Fraction(1, 3), Fraction(2, 3), Fraction(1))) for _ in range(2))
+    return {"number": Enclosure(low=low, high=high)}
 
 
 def _shares(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
@@ -127,7 +131,7 @@ def _shares(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
 
 
 def _sample(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
-    return {"sampled": 300, "unfair": 100, "low": Fraction(1, 3), "high": Fraction(2, 3)}
+    return {"sampled": 300, "unfair": 100, "interval": Enclosure(low=Fraction(1, 3), high=Fraction(2, 3))}
 
 
 def _names(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
@@ -144,7 +148,7 @@ def _compared(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
 
 
 def _repaired(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
-    rate = Rate(low=Fraction(1, 3), high=Fraction(2, 3))
+    rate = Rate(number=Enclosure(low=Fraction(1, 3), high=Fraction(2, 3)))
     rows = OnRows(rows=3, in_target=2, unfair=1, correct=2, decided=(1, 2))
     first = Candidate(round=0, recipe="", added=0, choice=Choice.FIRST, measured=Measured(rate=rate, rows=rows))
     return {"candidates": (first, *(one for one in drawn["candidates"] if not one.kept))}
@@ -175,8 +179,8 @@ def _seconds(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
 #: Classes whose fields have to fit together, which chance would hardly hit.
 _MADE_TO_FIT = {
     "Diagnostic": (_code,),
-    "Rate": (_ordered,),
-    "Value": (_ordered,),
+    "Enclosure": (_ordered,),
+    "Rate": (_probability,),
     "Shares": (_shares,),
     "Estimate": (_sample,),
     "Report": (_names,),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.question import Quantity
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, SpecFile
 from fairdsl.verdict import (
@@ -37,20 +38,19 @@ def interval(low: Fraction, high: Fraction | None = None) -> Interval:
     return Interval(low, low if high is None else high)
 
 
-def ends(value: Interval) -> tuple[Fraction, Fraction]:
+def ends(value: Interval) -> Enclosure:
     assert value.low is not None
     assert value.high is not None
-    return value.low, value.high
+    return Enclosure(low=value.low, high=value.high)
 
 
 def group(sex: Cell, rate: Interval, *, given: Mapping[str, Cell] | None = None, mark: str = "") -> Group:
-    low, high = ends(rate)
-    return Rate(group=Named({"sex": sex}), given=Named(given), low=low, high=high, mass=(F(1, 2), F(1, 2))), mark
+    return Rate(group=Named({"sex": sex}), given=Named(given), number=ends(rate), mass=Enclosure.exactly(F(1, 2))), mark
 
 
 def part(at: Mapping[str, Cell], value: Interval | None) -> Part:
-    low, high = (F(0), F(1)) if value is None else ends(value)
-    return Part(at=Named(at), low=low, high=high, defined=value is not None)
+    number = Enclosure(low=F(0), high=F(1)) if value is None else ends(value)
+    return Part(at=Named(at), number=number, defined=value is not None)
 
 
 def demand(
@@ -90,10 +90,8 @@ def _verdict(
             bounds = value or Interval(None, None)
             return Unknown(reason=Reason.TIMEOUT, detail="late", evidence=EVIDENCE, low=bounds.low, high=bounds.high)
         case Judgement.MEASURED:
-            low, high = ends(value or interval(F(1, 2)))
             return Value(
-                low=low,
-                high=high,
+                number=ends(value or interval(F(1, 2))),
                 evidence=EVIDENCE,
                 rates=tuple(rate for rate, _ in groups),
                 most=tuple(place for place, (_, mark) in enumerate(groups) if "+" in mark),

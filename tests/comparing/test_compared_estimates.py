@@ -18,6 +18,7 @@ from fairdsl.codec import plain, schema
 from fairdsl.comparing import Comparison, compare_reports
 from fairdsl.comparing.compare import compared
 from fairdsl.comparing.model import Confidences, ExitCode, Movement
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.question import Quantity
 from fairdsl.report.model import DemandReport, Report
 from fairdsl.verdict import Arithmetic, Basis, Estimate, Estimated, Evidence, Judgement, Shares
@@ -47,7 +48,12 @@ property rate {
 
 
 def estimated(low: Fraction, high: Fraction, text: str = RATE, found: Judgement = Judgement.MEASURED) -> DemandReport:
-    sample = Estimate(sampled=1000, unfair=int(500 * (low + high)), low=1 - high, high=1 - low, confidence=F(19, 20))
+    sample = Estimate(
+        sampled=1000,
+        unfair=int(500 * (low + high)),
+        interval=Enclosure(low=1 - high, high=1 - low),
+        confidence=F(19, 20),
+    )
     verdict = Estimated(estimate=sample, measure="counting", unit="a unit", evidence=SAMPLED)
     return with_verdict(demand(text, found, interval(low, high)), verdict, Quantity.DISCRIMINATION_RATE)
 
@@ -88,7 +94,7 @@ def test_bounds_are_compared_as_before() -> None:
 
 def test_a_proved_share_of_rows_stays_proved_beside_an_estimate_for_others() -> None:
     """Rows have an exact share, and an interval for whom they come from; only the latter may miss."""
-    beside = Estimate(sampled=100, unfair=4, low=F(95, 100), high=F(97, 100), confidence=F(19, 20))
+    beside = Estimate(sampled=100, unfair=4, interval=Enclosure(low=F(95, 100), high=F(97, 100)), confidence=F(19, 20))
     proved = Shares(
         certified=F(96, 100),
         falsified=F(4, 100),

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any
 
-from fairdsl.codec import Document, comments_of
+from fairdsl.codec import INLINE, Document, comments_of
 from fairdsl.source import Span
 from tests.codec.documents import DOCUMENTS, file_of
 
@@ -24,7 +24,8 @@ a `schema` with its number, and `fairdsl`, the version that wrote it. Fields are
 is left out where it is `None`. Exact numbers (`Fraction`) are JSON numbers, with `KEY_exact` as `p/q` beside them
 wherever that rounds (`Lower` and `Upper`: down and up); `Exact` is always text. One class of several has a key
 `kind`, the class's name in small letters. *(derived)* stands with whatever follows from the rest; it is checked when
-it is read. `Class.from_json(text)` gives the object back, and says with path, line and column what does not fit.
+it is read. The keys of what is *(inline)* stand in place of the field's own. `Class.from_json(text)` gives the object
+back, and says with path, line and column what does not fit.
 
 This page is made from the classes.
 """
@@ -64,7 +65,7 @@ def is_union(hint: Any) -> bool:
 def one(hint: Any) -> str:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
-        return "`Exact`" if "Marker.EXACT" in str(args) else one(args[0])
+        return "`Exact`" if "Marker.EXACT" in str(args) else written(args[0]) + " *(inline)*" * (INLINE in args)
     if isinstance(hint, type) and is_dataclass(hint) and hint is not Span:
         return linked(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):

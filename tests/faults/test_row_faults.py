@@ -30,7 +30,7 @@ def groups_of(demand: fairdsl.DemandReport) -> Found:
     found: Found = {}
     for group in demand.groups.rates if demand.groups is not None else ():
         assert group.low == group.high, group
-        assert group.empirical == (group.low, group.high), group
+        assert group.empirical == group.number, group
         ((_, cell),) = group.group.items()
         found[str(cell)] = (group.rows, group.low)
     return found

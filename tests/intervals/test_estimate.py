@@ -90,7 +90,7 @@ def test_units_of_a_thin_target_are_drawn_by_rejection() -> None:
     estimate = sampled(asked, 1000).estimate
     assert estimate is not None
     assert estimate.sampled == 1000
-    assert estimate.low <= oracle.truth(asked).fair_share <= estimate.high
+    assert estimate.interval.low <= oracle.truth(asked).fair_share <= estimate.interval.high
 
 
 def test_reals_are_sampled_by_volume() -> None:
@@ -100,8 +100,8 @@ def test_reals_are_sampled_by_volume() -> None:
     estimate = sampled(asked, 20000).estimate
     assert estimate is not None
     # The area between the lines x + y = 2 and x + y = 3 is 2 - 1/2, of 4.
-    assert estimate.low <= 1 - F(3, 8) <= estimate.high
-    assert estimate.high - estimate.low < F(2, 100)
+    assert estimate.interval.low <= 1 - F(3, 8) <= estimate.interval.high
+    assert estimate.interval.high - estimate.interval.low < F(2, 100)
 
 
 def test_pairs_break_the_demand_on_the_original_model() -> None:
@@ -140,7 +140,7 @@ def test_gaps_of_scores_are_sampled_too(limit: int) -> None:
     asked = problem(PEOPLE, LEAN, 0, demand=ScoreGap(relation=Relation.LE, limit=F(limit)))
     estimate = sampled(asked, 1000).estimate
     assert estimate is not None
-    assert estimate.low <= oracle.truth(asked).fair_share <= estimate.high
+    assert estimate.interval.low <= oracle.truth(asked).fair_share <= estimate.interval.high
 
 
 @pytest.mark.parametrize(

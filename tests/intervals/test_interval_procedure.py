@@ -135,8 +135,8 @@ def test_what_is_left_undecided_has_an_estimate_a_map_and_witnesses() -> None:
     assert isinstance(found, Shares)
     assert found.undecided > 0
     assert found.estimate is not None
-    assert found.certified <= found.estimate.high
-    assert found.estimate.low <= 1 - found.falsified
+    assert found.certified <= found.estimate.interval.high
+    assert found.estimate.interval.low <= 1 - found.falsified
     heaviest = found.regions[0]
     assert 0 < heaviest.falsified + heaviest.undecided <= found.falsified + found.undecided + Fraction(1, 1000)
     assert 1 < len(found.witnesses) <= 10

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation
 from fairdsl.metrics.intervals import (
     Defined,
@@ -65,7 +66,7 @@ def test_every_choice_of_rates_lies_in_the_interval(
     expected = Defined.YES if None not in true else Defined.PERHAPS if defined else Defined.NO
     assert found.defined is expected
     if found.defined is Defined.YES:
-        match judge(found.low, found.high, relation, limit):
+        match judge(Enclosure(low=found.low, high=found.high), relation, limit):
             case Judgement.HOLDS:
                 assert all(relation.compares(value, limit) for value in defined)
             case Judgement.VIOLATED:
@@ -97,13 +98,13 @@ def test_the_rules_of_pairs(rates: list[Bounds], limit: F) -> None:
     pairs = [(a, b) for n, a in enumerate(rates) for m, b in enumerate(rates) if n != m]
     found = gap(rates)
     assert found.high is not None
-    verdict = judge(found.low, found.high, Relation.LE, limit)
+    verdict = judge(Enclosure(low=found.low, high=found.high), Relation.LE, limit)
     assert (verdict is Judgement.HOLDS) == all(a.high - b.low <= limit for a, b in pairs)
     assert (verdict is Judgement.VIOLATED) == any(a.low - b.high > limit for a, b in pairs)
     found = ratio(rates)
     if found.defined is Defined.YES and 0 < limit <= 1:
         assert found.high is not None
-        verdict = judge(found.low, found.high, Relation.GE, limit)
+        verdict = judge(Enclosure(low=found.low, high=found.high), Relation.GE, limit)
         assert (verdict is Judgement.HOLDS) == all(a.low >= limit * b.high for a, b in pairs)
         assert (verdict is Judgement.VIOLATED) == any(a.high < limit * b.low for a, b in pairs)
 

@@ -12,6 +12,7 @@ from group_cases import COLUMNS, EVIDENCE, about, of_rates, people
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation, holds
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.question import Excluding, Threshold
@@ -134,9 +135,9 @@ def test_with_a_confidence_the_wider_interval_is_judged_and_the_other_stays() ->
     for value in (sure, unsure):
         assert value.low == value.high == F(1, 10)
         assert value.sampling is not None
-        assert value.sampling[0] < F(1, 10) < value.sampling[1]
-        assert all(rate.low == rate.high and rate.empirical == (rate.low, rate.low) for rate in value.rates)
-        assert all(rate.sampling and rate.sampling[0] < rate.low < rate.sampling[1] for rate in value.rates)
+        assert value.sampling.low < F(1, 10) < value.sampling.high
+        assert all(rate.low == rate.high and rate.empirical == rate.number for rate in value.rates)
+        assert all(rate.sampling and rate.sampling.low < rate.low < rate.sampling.high for rate in value.rates)
         assert value.warnings == ()
     assert judged(sure, at_most["0.2"]) is Judgement.HOLDS
     assert judged(sure, at_most["0.12"]) is Judgement.UNKNOWN
@@ -156,8 +157,8 @@ def test_the_interval_for_the_population_contains_the_rate_under_the_law() -> No
     assert isinstance(value, Value)
     for rate in value.rates:
         assert rate.sampling is not None
-        assert rate.sampling[0] < F(1, 10) < rate.low <= rate.sampling[1]
-        assert rate.empirical == (F(1, 10), F(1, 10))
+        assert rate.sampling.low < F(1, 10) < rate.low <= rate.sampling.high
+        assert rate.empirical == Enclosure.exactly(F(1, 10))
 
 
 def test_a_written_law_has_no_sampling_error() -> None:
@@ -172,7 +173,7 @@ def test_a_written_law_has_no_sampling_error() -> None:
     law = Network(name="written", columns=COLUMNS, cells=cells, factors=factors, has_label=True)
     value = value_of(about("parity_gap", confidence=LEVEL), of_rates(HALF), law, EVIDENCE)
     assert isinstance(value, Value)
-    assert value.sampling == (value.low, value.high) == (F(1, 10), F(1, 10))
+    assert value.sampling == value.number == Enclosure.exactly(F(1, 10))
     assert any("no sampling error" in note for note in value.evidence.notes)
     with pytest.raises(ValueError, match="rests on no rows"):
         value_of(about("parity_gap", excluding=Excluding(rows=30)), of_rates(HALF), law, EVIDENCE)
@@ -198,7 +199,9 @@ def test_rows_of_a_population_are_counted_where_the_engine_counts_none() -> None
     value = value_of(question, Joint(favourable=exact.favourable, total=exact.total), population, EVIDENCE)
     assert isinstance(value, Value)
     # How many rows there are is known, and nothing about decisions.
-    assert [(rate.rows, rate.empirical, rate.sampling) for rate in value.rates] == [(40, None, (0, 1))] * 3
+    assert [(rate.rows, rate.empirical, rate.sampling) for rate in value.rates] == [
+        (40, None, Enclosure(low=F(0), high=F(1)))
+    ] * 3
 
 
 def test_predictive_parity_counts_the_favoured() -> None:
@@ -212,7 +215,7 @@ def test_predictive_parity_counts_the_favoured() -> None:
         EVIDENCE,
     )
     assert isinstance(value, Value)
-    assert [(rate.rows, rate.empirical) for rate in value.rates] == [(25, (F(3, 5), F(3, 5)))] * 3
+    assert [(rate.rows, rate.empirical) for rate in value.rates] == [(25, Enclosure.exactly(F(3, 5)))] * 3
 
 
 def law_of_rows() -> Network:

@@ -11,6 +11,7 @@ from group_cases import EVIDENCE, about, ends, joint, of_rates, people
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Excluding, Threshold
@@ -222,7 +223,7 @@ def test_why_it_is_open_whether_there_is_a_number() -> None:
         assert (none.reason, none.defined) == (Reason.UNDEFINED, False)
     assert not decided(ratio, anything, unknown, people())
     with pytest.raises(ValueError, match="defined"):
-        Value(low=F(0), high=F(1), evidence=EVIDENCE, reason=Reason.UNDEFINED)
+        Value(number=Enclosure(low=F(0), high=F(1)), evidence=EVIDENCE, reason=Reason.UNDEFINED)
 
 
 def test_nobody_favoured_makes_a_ratio_undefined() -> None:
@@ -380,11 +381,11 @@ def test_the_mass_is_that_of_what_the_rate_is_of() -> None:
     known = of_rates(rates)
     by_label = value_of(about("odds_gap"), known, people(), EVIDENCE)
     assert isinstance(by_label, Value)
-    assert {rate.mass for rate in by_label.rates} == {(F(1, 6), F(1, 6))}
+    assert {rate.mass for rate in by_label.rates} == {Enclosure.exactly(F(1, 6))}
     favoured = value_of(about("predictive_gap"), known, people(), EVIDENCE)
     assert isinstance(favoured, Value)
     # Pr[favourable, race] is (2 + 3) / 5 of 1/6 at least and (3 + 4) / 5 of it at most.
-    assert {rate.mass for rate in favoured.rates} == {(F(1, 6), F(7, 30))}
+    assert {rate.mass for rate in favoured.rates} == {Enclosure(low=F(1, 6), high=F(7, 30))}
     plain = value_of(about("acceptance_rate"), of_rates({(race,): (F(0), F(1)) for race in RACES}), people(), EVIDENCE)
     assert isinstance(plain, Value)
-    assert {rate.mass for rate in plain.rates} == {(F(1, 3), F(1, 3))}
+    assert {rate.mass for rate in plain.rates} == {Enclosure.exactly(F(1, 3))}

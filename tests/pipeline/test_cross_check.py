@@ -11,6 +11,7 @@ import pytest
 import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Silent
 from fairdsl.elaborate import elaborate
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import Plan, Stage, cross_checked, plan_of
 from fairdsl.plan.joining import contradiction
@@ -24,12 +25,11 @@ HIRING = Path(__file__).parents[2] / "examples" / "hiring" / "hiring.fair"
 
 def value(low: int, high: int, *rates: tuple[int, int], reason: Reason | None = None) -> Value:
     groups = (
-        Rate(group=((0, F(n)),), low=F(low, 100), high=F(high, 100), mass=(F(1, 2), F(1, 2)))
+        Rate(group=((0, F(n)),), number=Enclosure(low=F(low, 100), high=F(high, 100)), mass=Enclosure.exactly(F(1, 2)))
         for n, (low, high) in enumerate(rates)
     )
     return Value(
-        low=F(low, 100),
-        high=F(high, 100),
+        number=Enclosure(low=F(low, 100), high=F(high, 100)),
         evidence=EVIDENCE,
         rates=tuple(groups),
         defined=reason is None,

@@ -12,6 +12,7 @@ import pytest
 import fairdsl
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Silent
 from fairdsl.backends.enumerate import Enumerate
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.plan import Plan, Stage, Work
@@ -185,7 +186,9 @@ def test_bounds_without_a_common_number_are_a_contradiction() -> None:
 
 def test_values_are_between_the_better_of_both_bounds() -> None:
     def value(name: str, low: int, high: int) -> Value:
-        return Value(low=F(low, 100), high=F(high, 100), evidence=evidence(name), reason=Reason.TIMEOUT)
+        return Value(
+            number=Enclosure(low=F(low, 100), high=F(high, 100)), evidence=evidence(name), reason=Reason.TIMEOUT
+        )
 
     verdict = joined(value("a", 20, 50), value("b", 40, 90))
     assert isinstance(verdict, Value)

@@ -272,9 +272,8 @@ def near(folder: Path, **changed: str) -> tuple[Path, Path]:
     onnx.save(chain_file(nodes, {"w": [[0.1, 0.2, 0.0]], "b": [-0.5]}, width=3), folder / "m.onnx")
     proof = prove(folder, SPEC + INFLUENCES)["parity"].proof
     assert proof is not None
-    assert proof.low is not None
-    assert proof.high is not None
-    assert proof.high - proof.low > F(1, 10)
+    assert proof.number is not None
+    assert proof.number.high - proof.number.low > F(1, 10)
     path = Path(proof.path)
     if changed:
         question, *lines = gzip.decompress(path.read_bytes()).decode().splitlines()

@@ -11,6 +11,7 @@ import pytest
 import fairdsl
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.rates import Rates
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.verdict import Shares
 from tests.agreement.engines import ask
 from tests.demands.held import problem_of
@@ -90,7 +91,7 @@ distribution d over P
     found = ask(Rates(), problem)
     assert isinstance(found, Shares)
     assert found.certified == 1 - found.falsified == Fraction(3, 4) * Fraction(1, 8)
-    assert found.of_domain == (LIST, LIST)
+    assert found.of_domain == Enclosure.exactly(LIST)
     assert found.measure == "probability"
 
 

@@ -35,6 +35,7 @@ from fairdsl.backends.refining.result import read_result, write_result
 from fairdsl.cli.app import cli
 from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Evidence, Reason, Shares, Vacuous
@@ -69,7 +70,7 @@ def sound(found: Shares | Vacuous, exact: Shares) -> None:
     assert found.certified <= exact.certified <= 1 - found.falsified
     assert found.falsified <= exact.falsified
     if found.of_domain is not None and exact.of_domain is not None:
-        assert found.of_domain[0] <= exact.of_domain[0] <= exact.of_domain[1] <= found.of_domain[1]
+        assert found.of_domain.low <= exact.of_domain.low <= exact.of_domain.high <= found.of_domain.high
 
 
 def known(asked: Job, whole: Refinement) -> Shares | Vacuous:
@@ -197,7 +198,7 @@ def test_a_reference_value(
         solve(path, shard=shard, shards=shards)
     found = recovered(path.parent, recheck=True)
     assert (found.certified, found.undecided, found.vacuous) == (Fraction(fair), 0, Fraction(vacuous))
-    assert found.of_domain == (Fraction(of_domain), Fraction(of_domain))
+    assert found.of_domain == Enclosure.exactly(Fraction(of_domain))
     assert found.sampling is None
 
 
@@ -213,7 +214,7 @@ def test_a_learned_distribution_and_its_sampling_error(tmp_path: Path, measured:
     (tmp_path / "rows.csv").write_text("\n".join(["sex,race,job", *lines]) + "\n")  # but to make the job again
     found = recovered(path.parent)
     assert found.certified == Fraction(119, 240)
-    assert found.of_domain == (Fraction(1, 2), Fraction(1, 2))
+    assert found.of_domain == Enclosure.exactly(Fraction(1, 2))
     (checked,) = fairdsl.check(tmp_path / "s.fair").properties
     assert found.sampling == checked.shares.sampling is not None
     assert found.confidence == Fraction(95, 100)
@@ -293,7 +294,7 @@ def test_a_sample_lowers_what_is_said(tmp_path: Path, stopping: Callable[[int], 
     whole = known(asked, part)
     assert isinstance(whole, Shares)
     assert lowered.certified < whole.certified <= share
-    assert lowered.of_domain is None or lowered.of_domain[0] < (whole.of_domain or (1, 1))[0]
+    assert lowered.of_domain is None or whole.of_domain is None or lowered.of_domain.low < whole.of_domain.low
 
 
 Kept = Mapping[str, Any]

@@ -19,6 +19,7 @@ from fairdsl.backends.rates import people as of_people
 from fairdsl.backends.rates.arithmetic import TangledError
 from fairdsl.backends.rates.shares import Share, refusal_of_share
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE, Member, Not, Variable, Who, conjoin
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
@@ -158,7 +159,7 @@ def test_a_reference_value(
     text = R1.replace("WHERE", where).replace("CLAUSE", clause).replace("under people", f"under {under}")
     found = share(tmp_path, text, backend)
     assert (found.certified, found.vacuous) == (Fraction(fair), Fraction(vacuous))
-    assert found.of_domain == (Fraction(of_domain), Fraction(of_domain))
+    assert found.of_domain == Enclosure.exactly(Fraction(of_domain))
     assert found.sampling is None  # nothing was counted
 
 
@@ -267,7 +268,7 @@ def test_units_that_are_individuals(tmp_path: Path) -> None:
     text = R1.replace("WHERE", "").replace("CLAUSE", "within 1 in job")
     for backend in ("enumerate", "rates"):
         found = share(tmp_path, text, backend)
-        assert (found.certified, found.of_domain) == (Fraction(111, 200), (Fraction(1, 2), Fraction(1, 2)))
+        assert (found.certified, found.of_domain) == (Fraction(111, 200), Enclosure.exactly(Fraction(1, 2)))
         for whom, fair in (("sex = f", "27/40"), ("sex = m", "3/8")):
             of_some = text.replace("under people", f"under people given {whom}")
             assert share(tmp_path, of_some, backend).certified == Fraction(fair)
@@ -313,7 +314,7 @@ def test_several_attributes_that_differ(tmp_path: Path) -> None:
     for backend in ("enumerate", "rates"):
         found = share(tmp_path, R4, backend)
         assert found.certified == Fraction(119, 240)
-        assert found.of_domain == (Fraction(1, 2), Fraction(1, 2))
+        assert found.of_domain == Enclosure.exactly(Fraction(1, 2))
         # Hoeffding's bound for two events in 240 rows; the two events are everybody.
         assert found.sampling is not None
         assert [float(end) for end in found.sampling] == pytest.approx(

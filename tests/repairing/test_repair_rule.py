@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.repairing.measure import Measured, OnRows, Rate
 from fairdsl.repairing.rule import Allowed, Choice, chosen, judged
 
@@ -19,7 +20,7 @@ def measured(
     low: str, high: str, *, unfair: int = 10, correct: int = 80, sampled: int = 0, grants: int = 40
 ) -> Measured:
     rows = OnRows(rows=ROWS, in_target=ROWS, unfair=unfair, correct=correct, decided=(ROWS - grants, grants))
-    return Measured(rate=Rate(low=Fraction(low), high=Fraction(high), sampled=sampled), rows=rows)
+    return Measured(rate=Rate(number=Enclosure(low=Fraction(low), high=Fraction(high)), sampled=sampled), rows=rows)
 
 
 BEST = measured("1/10", "2/10", sampled=500)
@@ -82,7 +83,9 @@ def of_the_study(rate: float, unfair: float, accuracy: float) -> Measured:
         correct=round(accuracy * rows),
         decided=(rows - 1000, 1000),
     )
-    return Measured(rate=Rate(low=max(Fraction(0), near - off), high=near + off, sampled=10**6), rows=found)
+    return Measured(
+        rate=Rate(number=Enclosure(low=max(Fraction(0), near - off), high=near + off), sampled=10**6), rows=found
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,7 @@ def models(draw: st.DrawFn) -> Measured:
     low, high = sorted([draw(SHARES), draw(SHARES)])
     counts = st.integers(0, ROWS)
     rows = OnRows(rows=ROWS, in_target=ROWS, unfair=draw(counts), correct=draw(counts), decided=(50, 50))
-    return Measured(rate=Rate(low=low, high=high, sampled=draw(st.sampled_from([0, 64]))), rows=rows)
+    return Measured(rate=Rate(number=Enclosure(low=low, high=high), sampled=draw(st.sampled_from([0, 64]))), rows=rows)
 
 
 @given(models(), st.lists(models(), max_size=6), st.fractions(min_value=0, max_value=1, max_denominator=20))

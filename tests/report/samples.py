@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, SpecFile
@@ -132,7 +133,9 @@ GAP = Unknown(
 )
 
 
-SAMPLED = Estimate(sampled=100_000, unfair=3400, low=F(9648, 10000), high=F(9672, 10000), confidence=F(95, 100))
+SAMPLED = Estimate(
+    sampled=100_000, unfair=3400, interval=Enclosure(low=F(9648, 10000), high=F(9672, 10000)), confidence=F(95, 100)
+)
 REGIONS = (
     Region(
         restricted={"month": Interval(F(17), F(25)), "status": ("none", "some")},
@@ -199,7 +202,7 @@ REPORT = Report(
             "four_fifths",
             "",
             demand(
-                Value(low=F(6132, 10000), high=F(6132, 10000), evidence=EVIDENCE),
+                Value(number=Enclosure.exactly(F(6132, 10000)), evidence=EVIDENCE),
                 text="require impact_ratio >= 0.80",
                 metric="impact_ratio",
                 quantity=Quantity.METRIC,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from samples import REPORT, demand, share_demand, shares
 
 from fairdsl.elaborate import build_populations
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.question import Quantity, influence_name, influence_of
 from fairdsl.report.gather import domains, populations
 from fairdsl.report.html.network import drawn_network
@@ -118,7 +119,7 @@ def test_influences_stand_beside_each_other() -> None:
     name = influence_name("(work, age)", "parity_gap")
     assert influence_of(name) == ("(work, age)", "parity_gap")
     assert influence_of("parity_gap") is None
-    value = Value(low=F(-1, 4), high=F(-1, 8), evidence=Evidence(backend="rates", method=""))
+    value = Value(number=Enclosure(low=F(-1, 4), high=F(-1, 8)), evidence=Evidence(backend="rates", method=""))
     found = demand(value, text=f"measure {name}", metric=name, quantity=Quantity.METRIC)
     page = replace(REPORT, properties=(replace(REPORT.properties[0], demands=(found,)),)).rendered("html")
     assert '<th scope="row">(work, age)</th><td>parity gap</td>' in page

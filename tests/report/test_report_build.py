@@ -8,6 +8,7 @@ import pytest
 from samples import EVIDENCE, GAP, PARTLY, PROVED, REFUSAL, UNSETTLED, demand, share_demand, shares, witness
 
 from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.question import Quantity
 from fairdsl.report.model import DemandReport, ExitCode, PropertyReport, Report, SpecFile
 from fairdsl.verdict import Arithmetic, Fidelity, Holds, Interval, Judgement, Reason, Refused, Unknown, Value, Violated
@@ -44,8 +45,8 @@ def test_an_estimate_speaks_of_the_number_that_the_demand_asks_for() -> None:
     fair, rate = share_demand(PARTLY, None).estimate, share_demand(PARTLY, None, rate=True).estimate
     assert fair is not None
     assert rate is not None
-    assert (fair.low, fair.value, fair.high) == (F(9648, 10000), F(966, 1000), F(9672, 10000))
-    assert (rate.low, rate.value, rate.high) == (1 - fair.high, 1 - fair.value, 1 - fair.low)
+    assert (fair.interval.low, fair.value, fair.interval.high) == (F(9648, 10000), F(966, 1000), F(9672, 10000))
+    assert (rate.interval, rate.value) == (fair.interval.complement, 1 - fair.value)
 
 
 def test_no_estimate_ever_decides_a_demand() -> None:
@@ -58,7 +59,7 @@ def test_more_certified_for_the_file_than_at_all_is_a_mistake_of_the_engine() ->
 
 
 def test_values_are_judged_or_measured() -> None:
-    value = Value(low=F(1, 2), high=F(3, 4), evidence=EVIDENCE)
+    value = Value(number=Enclosure(low=F(1, 2), high=F(3, 4)), evidence=EVIDENCE)
     assert share_demand(value, None).judgement is Judgement.MEASURED
     assert share_demand(value, "0.5").judgement is Judgement.HOLDS
     assert share_demand(value, "0.6").judgement is Judgement.UNKNOWN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 
 import jsonschema
@@ -15,6 +16,7 @@ from samples import DOMAIN
 
 from fairdsl.codec import plain, schema
 from fairdsl.ir.domain import Attribute, Boolean, Integer
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.ir.question import Quantity, Threshold
@@ -47,25 +49,35 @@ F_OLD, M_OLD = NAMES(((0, F(0)), (1, F(45)))), NAMES(((0, F(1)), (1, F(45))))
 RATES = (
     Rate(
         group=F_YOUNG,
-        low=F(7, 50),
-        high=F(7, 50),
-        mass=(F(1, 8), F(1, 8)),
+        number=Enclosure.exactly(F(7, 50)),
+        mass=Enclosure.exactly(F(1, 8)),
         rows=1204,
-        empirical=(F(3, 20), F(3, 20)),
-        sampling=(F(1, 8), F(1, 6)),
+        empirical=Enclosure.exactly(F(3, 20)),
+        sampling=Enclosure(low=F(1, 8), high=F(1, 6)),
     ),
-    Rate(group=M_YOUNG, low=F(1, 3), high=F(2, 5), mass=(F(1, 4), F(1, 4)), rows=88, sampling=(F(1, 4), F(1, 2))),
-    Rate(group=F_OLD, low=F(11, 20), high=F(11, 20), mass=(F(1, 8), F(1, 8)), rows=9, sampling=(F(0), F(1))),
+    Rate(
+        group=M_YOUNG,
+        number=Enclosure(low=F(1, 3), high=F(2, 5)),
+        mass=Enclosure.exactly(F(1, 4)),
+        rows=88,
+        sampling=Enclosure(low=F(1, 4), high=F(1, 2)),
+    ),
+    Rate(
+        group=F_OLD,
+        number=Enclosure.exactly(F(11, 20)),
+        mass=Enclosure.exactly(F(1, 8)),
+        rows=9,
+        sampling=Enclosure(low=F(0), high=F(1)),
+    ),
 )
 VALUE = Value(
-    low=F(14, 55),
-    high=F(14, 55),
+    number=Enclosure.exactly(F(14, 55)),
     evidence=EVIDENCE,
     rates=RATES,
     most=(2,),
     least=(0,),
     excluded=(M_OLD, NAMES(((0, F(1)), (1, F(25))))),
-    sampling=(F(1, 5), F(1, 3)),
+    sampling=Enclosure(low=F(1, 5), high=F(1, 3)),
     confidence=F(95, 100),
 )
 
@@ -88,27 +100,31 @@ def demand(value: Value, metric: str, limit: str | None = None) -> DemandReport:
 def rated(*groups: tuple[F, F], **more: object) -> Value:
     """Exact rates of age groups for both sexes."""
     rates = tuple(
-        Rate(group=NAMES(((1, F(age)),)), low=low, high=high, mass=(F(1, 3), F(1, 3)))
+        Rate(group=NAMES(((1, F(age)),)), number=Enclosure(low=low, high=high), mass=Enclosure.exactly(F(1, 3)))
         for age, (low, high) in zip((18, 25, 45), groups, strict=False)
     )
-    parts = tuple(Part(at=rate.group, low=rate.low, high=rate.high) for rate in rates)
-    ends = min(rate.low for rate in rates), max(rate.high for rate in rates)
-    return Value(low=ends[0], high=ends[1], evidence=EVIDENCE, rates=rates, parts=parts, **more)  # type: ignore[arg-type]
+    parts = tuple(Part(at=rate.group, number=rate.number) for rate in rates)
+    number = reduce(Enclosure.around, (rate.number for rate in rates))
+    return Value(number=number, evidence=EVIDENCE, rates=rates, parts=parts, **more)  # type: ignore[arg-type]
 
 
 STRATA = Value(
-    low=F(1, 4),
-    high=F(1, 4),
+    number=Enclosure.exactly(F(1, 4)),
     evidence=EVIDENCE,
     rates=tuple(
-        Rate(group=NAMES(((0, F(sex)),)), given=NAMES(((1, F(age)),)), low=rate, high=rate, mass=(F(1, 4), F(1, 4)))
+        Rate(
+            group=NAMES(((0, F(sex)),)),
+            given=NAMES(((1, F(age)),)),
+            number=Enclosure.exactly(rate),
+            mass=Enclosure.exactly(F(1, 4)),
+        )
         for age, sex, rate in ((18, 0, F(1, 8)), (18, 1, F(1, 2)), (45, 0, F(1)), (45, 1, F(1)))
     ),
     most=(1, 2, 3),
     least=(0, 2, 3),
     parts=(
-        Part(at=NAMES(((1, F(18)),)), low=F(1, 4), high=F(1, 4)),
-        Part(at=NAMES(((1, F(45)),)), low=F(1), high=F(1)),
+        Part(at=NAMES(((1, F(18)),)), number=Enclosure.exactly(F(1, 4))),
+        Part(at=NAMES(((1, F(45)),)), number=Enclosure.exactly(F(1))),
     ),
 )
 UNDEFINED = replace(rated((F(0), F(0)), (F(0), F(0)), reason=Reason.UNDEFINED, defined=False), parts=())
@@ -248,14 +264,13 @@ def test_others_are_those_of_the_same_values(drawn: list[tuple[int, F, F]]) -> N
         Rate(
             group=NAMES(((0, F(place)),)),
             given=NAMES(((1, F(18 + 27 * stratum)),)),
-            low=min(ends),
-            high=max(ends),
-            mass=(F(1, 4), F(1, 4)),
+            number=Enclosure(low=min(ends), high=max(ends)),
+            mass=Enclosure.exactly(F(1, 4)),
         )
         for place, (stratum, *ends) in enumerate(drawn)
     )
     every = tuple(range(len(rates)))
-    value = Value(low=F(0), high=F(1), evidence=EVIDENCE, rates=rates, most=every, least=every)
+    value = Value(number=Enclosure(low=F(0), high=F(1)), evidence=EVIDENCE, rates=rates, most=every, least=every)
     columns = {column.name: [entry.text for entry in column.entries] for column in group_table(value).columns}
     alike = all(rate.low == rate.high for rate in rates)
     for place, rate in enumerate(rates):

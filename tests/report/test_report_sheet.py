@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from samples import REPORT, at_least, demand, share_demand, shares, witness
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.question import Quantity
 from fairdsl.report.asked import Asked
@@ -39,10 +40,10 @@ def holds(**basis: object) -> Holds:
 
 def rates(*bounds: tuple[F, F]) -> Value:
     found = tuple(
-        Rate(group=Named({"sex": str(number)}), low=low, high=high, mass=(F(1, 2), F(1, 2)))
+        Rate(group=Named({"sex": str(number)}), number=Enclosure(low=low, high=high), mass=Enclosure.exactly(F(1, 2)))
         for number, (low, high) in enumerate(bounds)
     )
-    return Value(low=F(0), high=F(1), evidence=Evidence(backend="rates", method=""), rates=found)
+    return Value(number=Enclosure(low=F(0), high=F(1)), evidence=Evidence(backend="rates", method=""), rates=found)
 
 
 def test_every_property_and_demand_has_its_place_in_the_sheet() -> None:
@@ -66,7 +67,7 @@ def test_shares_are_counted_where_nothing_is_left_open_and_proved_else() -> None
 
 
 def test_a_threshold_is_said_in_words() -> None:
-    value = Value(low=F(1, 2), high=F(1, 2), evidence=Evidence(backend="rates", method=""))
+    value = Value(number=Enclosure.exactly(F(1, 2)), evidence=Evidence(backend="rates", method=""))
     found = demand(value, metric="impact_ratio", quantity=Quantity.METRIC, threshold=at_least("80%"))
     assert plain(found) == "The impact ratio is 50%, but at least 80% is required."
 
@@ -74,7 +75,7 @@ def test_a_threshold_is_said_in_words() -> None:
 def test_impact_ratios_are_over_the_greatest_rate_whoever_has_it() -> None:
     table = group_table(rates((F(1, 4), F(1, 4)), (F(1, 2), F(1, 2))))
     [column] = [column for column in table.columns if column.name == "impact ratio"]
-    assert [entry.ends for entry in column.entries] == [(F(1, 2), F(1, 2)), (F(1), F(1))]
+    assert [entry.ends for entry in column.entries] == [Enclosure.exactly(F(1, 2)), Enclosure.exactly(F(1))]
 
 
 def test_impact_ratios_of_bounds_enclose_every_value_between_them() -> None:
@@ -85,7 +86,7 @@ def test_impact_ratios_of_bounds_enclose_every_value_between_them() -> None:
     for choice in ((a, b, c) for a in steps[0] for b in steps[1] for c in steps[2]):
         for rate, entry in zip(choice, column.entries, strict=True):
             assert entry.ends is not None
-            assert entry.ends[0] <= rate / max(choice) <= entry.ends[1]
+            assert entry.ends.low <= rate / max(choice) <= entry.ends.high
 
 
 def test_the_command_that_makes_a_report_again() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from samples import CLAUSES, EVIDENCE, REPORT
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.report.model import PropertyReport, Report, SpecFile
 from fairdsl.report.text import render
 from fairdsl.verdict import Violated
@@ -106,7 +107,8 @@ def test_an_estimate_says_that_it_is_none_of_the_proof() -> None:
 def test_proved_bounds_stand_where_an_estimate_lies_outside() -> None:
     [item] = [item for item in REPORT.properties if item.name == "partly"]
     [demand] = [demand for demand in item.demands if demand.estimate is not None]
-    least = replace(demand.estimate, sampled=100, unfair=99, low=Fraction(0), high=Fraction(1, 20))
+    interval = Enclosure(low=Fraction(0), high=Fraction(1, 20))
+    least = replace(demand.estimate, sampled=100, unfair=99, interval=interval)
     off = replace(demand, verdict=replace(demand.verdict, estimate=least))
     written = " ".join(render(replace(REPORT, properties=(replace(item, demands=(off,)),))).split())
     assert "an estimate, no proof, and the proved bounds stand)" in written

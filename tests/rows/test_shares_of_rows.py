@@ -60,7 +60,7 @@ def test_every_row_counts_once(tmp_path: Path) -> None:
     assert 0 < expected < 1
     assert rate.backend == "rows"
     assert rate.estimate is not None
-    assert rate.estimate.low < expected < rate.estimate.high
+    assert rate.estimate.interval.low < expected < rate.estimate.interval.high
     assert (rate.estimate.sampled, rate.estimate.confidence) == (200, Fraction(95, 100))
     assert rate.witnesses
     text = render(report)
@@ -153,7 +153,7 @@ def test_what_was_judged_counts_where_the_time_ends(tmp_path: Path) -> None:
         assert demand.shares is not None
         assert demand.estimate is not None
         assert demand.shares.certified <= truth <= 1 - demand.shares.falsified
-        assert demand.estimate.low < truth < demand.estimate.high
+        assert demand.estimate.interval.low < truth < demand.estimate.interval.high
         assert not demand.shares.falsified or demand.witnesses
         widths.append(demand.shares.undecided)
         assert ("in random order" in render(report)) == (widths[-1] > 0)

@@ -17,6 +17,7 @@ from fairdsl.backends.rates import Rates
 from fairdsl.backends.sampling import Sampling, looks
 from fairdsl.backends.sampling.people import People
 from fairdsl.ir.domain import Attribute, Integer, Real
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal
@@ -108,11 +109,13 @@ def test_drawn_intervals_contain_what_the_definition_says(problem: Problem) -> N
         low, high = verdict.drawn.interval
         assert low <= known.ends[0] <= known.ends[1] <= high
     elif verdict.drawn is not None:  # a group has nobody, which no draw shows: `rates` refuses, and judges
-        assert any(rate.drawn is not None and rate.drawn.interval == (0, 1) for rate in verdict.rates)
+        assert any(
+            rate.drawn is not None and rate.drawn.interval == Enclosure(low=F(0), high=F(1)) for rate in verdict.rates
+        )
     rates = {(frozenset(rate.group.items()), frozenset(rate.given.items())): rate for rate in verdict.rates}
     for at, rate in known.rates.items():
         seen = rates[group_truth._words(problem, at)].drawn
-        assert seen is None or seen.interval[0] <= rate <= seen.interval[1]
+        assert seen is None or seen.interval.low <= rate <= seen.interval.high
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     """Of 120 samples at 80 %, 24 may miss on average, and 38 are the most that happens once in a thousand times."""
     problem = asked(LAW, OLDER, within="1/4", confidence=F(80, 100))
     found = [drawn(problem, seed=seed).drawn for seed in range(120)]
-    missed = sum(one is None or not one.interval[0] <= GAP <= one.interval[1] for one in found)
+    missed = sum(one is None or not one.interval.low <= GAP <= one.interval.high for one in found)
     assert missed <= 38
     assert len({one.estimate for one in found if one is not None}) > 20
 
@@ -157,13 +160,13 @@ def test_rare_groups_are_judged_as_often_as_others() -> None:
     assert found.draw is not None
     assert found.draw.people < 2**15, "1,000 of the rare group are 100,000 people as they come"
     assert found.drawn is not None
-    assert found.drawn.interval[0] <= GAP <= found.drawn.interval[1]
+    assert found.drawn.interval.low <= GAP <= found.drawn.interval.high
 
 
 def test_intervals_cover_as_often_where_a_group_is_rare() -> None:
     problem = asked(FEW, OLDER, within="1/4", confidence=F(80, 100))
     found = [drawn(problem, seed=seed).drawn for seed in range(60)]
-    assert sum(one is None or not one.interval[0] <= GAP <= one.interval[1] for one in found) <= 23
+    assert sum(one is None or not one.interval.low <= GAP <= one.interval.high for one in found) <= 23
 
 
 def test_groups_that_are_taken_together_stay_as_they_come() -> None:
@@ -171,7 +174,7 @@ def test_groups_that_are_taken_together_stay_as_they_come() -> None:
     question = asked(THREE, score([0, 1], F(-1)), metric="statistical_parity_difference", within="1/20")
     found = drawn(replace(question, question=replace(question.question, privileged=(F(0),))))
     assert found.drawn is not None
-    assert found.drawn.interval[0] <= F(3, 16) - F(1, 2) <= found.drawn.interval[1]
+    assert found.drawn.interval.low <= F(3, 16) - F(1, 2) <= found.drawn.interval.high
 
 
 def test_the_seed_alone_decides_who_is_drawn() -> None:
@@ -261,8 +264,8 @@ def test_those_whose_parents_no_row_has_may_be_favoured_or_not() -> None:
         assert rate.drawn is not None
         low, high = rate.drawn.interval
         assert low <= proved.low <= proved.high <= high
-        assert rate.drawn.estimate[0] >= proved.low - F(1, 10)
-        assert rate.drawn.estimate[1] <= proved.high + F(1, 10)
+        assert rate.drawn.estimate.low >= proved.low - F(1, 10)
+        assert rate.drawn.estimate.high <= proved.high + F(1, 10)
 
 
 @pytest.mark.parametrize(("women", "known"), [("9/10", True), ("1/2", False)])
@@ -285,11 +288,11 @@ def test_the_group_that_is_favoured_most_is_found_by_drawing(women: str, known: 
     assert isinstance(exact, Value)
     assert exact.low == exact.high == 0
     assert found.drawn is not None
-    assert found.drawn.interval[0] <= 0 <= found.drawn.interval[1] <= F(1, 5)
+    assert found.drawn.interval.low <= 0 <= found.drawn.interval.high <= F(1, 5)
     for rate, proved in zip(found.rates, exact.rates, strict=True):
         assert rate.drawn is not None
-        assert rate.drawn.interval[0] <= proved.low <= proved.high <= rate.drawn.interval[1]
-        assert (rate.drawn.interval[0] > F(3, 4)) is known
+        assert rate.drawn.interval.low <= proved.low <= proved.high <= rate.drawn.interval.high
+        assert (rate.drawn.interval.low > F(3, 4)) is known
 
 
 def test_an_influence_is_drawn_from_both_distributions() -> None:
@@ -300,7 +303,7 @@ def test_an_influence_is_drawn_from_both_distributions() -> None:
     for part, proved in zip(found.parts, exact.parts, strict=True):
         assert part.drawn is not None
         assert part.at == proved.at
-        assert part.drawn.interval[0] <= proved.low <= proved.high <= part.drawn.interval[1]
+        assert part.drawn.interval.low <= proved.low <= proved.high <= part.drawn.interval.high
 
 
 # ---- beside what is proved -------------------------------------------------------------------------
@@ -308,11 +311,14 @@ def test_an_influence_is_drawn_from_both_distributions() -> None:
 
 def enclosure(low: object, high: object, *, of: Problem) -> Value:
     """What an engine that stopped early says of women and men."""
-    ends = {"low": F(low), "high": F(high)}  # type: ignore[arg-type]
+    number = Enclosure(low=F(low), high=F(high))  # type: ignore[arg-type]
     rates = tuple(
-        Rate(group=Named({"sex": sex}), low=F(0), high=F(1), mass=(F(1, 4), F(3, 4))) for sex in (False, True)
+        Rate(
+            group=Named({"sex": sex}), number=Enclosure(low=F(0), high=F(1)), mass=Enclosure(low=F(1, 4), high=F(3, 4))
+        )
+        for sex in (False, True)
     )
-    return Value(**ends, rates=rates, reason=Reason.TIMEOUT, evidence=Evidence(backend="rates", method="boxes"))
+    return Value(number=number, rates=rates, reason=Reason.TIMEOUT, evidence=Evidence(backend="rates", method="boxes"))
 
 
 def test_what_both_have_in_common_is_judged_and_both_are_shown() -> None:
@@ -323,7 +329,7 @@ def test_what_both_have_in_common_is_judged_and_both_are_shown() -> None:
     assert found.drawn is not None
     low, high = found.drawn.interval
     assert low < F(39, 100) < GAP < high < F(3, 5)
-    assert found.sampling == (F(39, 100), high)
+    assert found.sampling == Enclosure(low=F(39, 100), high=high)
     assert found.evidence.basis.arithmetic is Arithmetic.ESTIMATE
     assert judged(found, Threshold(relation=Relation.GE, limit=F(39, 100), text="39%")) is Judgement.HOLDS
     assert judged(found, Threshold(relation=Relation.LE, limit=F(1, 2), text="50%")) is Judgement.HOLDS
@@ -344,8 +350,8 @@ def test_an_enclosure_stands_where_a_sample_contradicts_it() -> None:
     problem = asked(LAW, OLDER, within="1/20")
     found = drawn(problem, enclosure("4/5", "1", of=problem))
     assert found.drawn is not None
-    assert found.drawn.interval[1] < F(4, 5)
-    assert found.sampling == (F(4, 5), F(1))
+    assert found.drawn.interval.high < F(4, 5)
+    assert found.sampling == Enclosure(low=F(4, 5), high=F(1))
 
 
 @pytest.mark.parametrize(("limit", "judgement"), [("1/5", Judgement.VIOLATED), ("3/5", Judgement.HOLDS)])

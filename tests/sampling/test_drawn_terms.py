@@ -70,8 +70,8 @@ def test_means_of_scores_are_drawn_where_a_range_bounds_them() -> None:
     assert max(high - least, most - low) <= 3
     for rate, mean in zip(found.groups.rates, (0, 20), strict=True):
         assert rate.drawn is not None
-        assert rate.drawn.interval[0] <= mean <= rate.drawn.interval[1]
-        assert rate.drawn.estimate[0] == pytest.approx(mean, abs=1)
+        assert rate.drawn.interval.low <= mean <= rate.drawn.interval.high
+        assert rate.drawn.estimate.low == pytest.approx(mean, abs=1)
 
 
 def test_a_mean_under_a_condition_decides_a_requirement() -> None:
@@ -168,12 +168,11 @@ def test_a_wide_enclosure_and_a_draw_meet_in_one_command(tmp_path: Path) -> None
     assert value is not None
     assert value.drawn is not None
     assert 0 <= value.low < value.high < F(1, 10)
-    low, high = value.drawn.interval
-    assert value.sampling == (max(low, value.low), min(high, value.high))
+    assert value.sampling == value.number.common(value.drawn.interval)
     for rate in value.rates:
         assert rate.drawn is not None
         assert rate.low < rate.high
-        assert rate.sampling == (max(rate.low, rate.drawn.interval[0]), min(rate.high, rate.drawn.interval[1]))
+        assert rate.sampling == rate.number.common(rate.drawn.interval)
     written = render(report)
     assert "enclosed   between 0 and " in written
     assert "drawn      0.0" in written

@@ -100,7 +100,7 @@ def test_an_exact_count_is_within_any_distance(tmp_path: Path) -> None:
     (sampled,) = fairdsl.check(path, backend="sampling").properties[0].demands
     assert sampled.estimate is not None
     assert counted.value is not None
-    assert sampled.estimate.low <= counted.value.exact <= sampled.estimate.high
+    assert sampled.estimate.interval.low <= counted.value.exact <= sampled.estimate.interval.high
 
 
 @pytest.mark.parametrize(

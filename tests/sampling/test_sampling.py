@@ -14,6 +14,7 @@ from fairdsl.backends.sampling import Sampling
 from fairdsl.backends.sampling.draw import Sample
 from fairdsl.backends.sampling.looks import looks, most_needed
 from fairdsl.backends.units import units_of
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Precision, Quantity, SameDecision, Threshold
@@ -73,8 +74,10 @@ def test_the_size_follows_from_the_precision() -> None:
     question = replace(asked("1/1000"), domain=rare)
     found = answered(question)
     assert found.estimate.sampled < 200_000
-    assert max(found.estimate.high - found.estimate.value, found.estimate.value - found.estimate.low) <= F(1, 1000)
-    assert found.estimate.low <= truth_of(found) <= found.estimate.high
+    assert max(
+        found.estimate.interval.high - found.estimate.value, found.estimate.value - found.estimate.interval.low
+    ) <= F(1, 1000)
+    assert found.estimate.interval.low <= truth_of(found) <= found.estimate.interval.high
 
 
 def truth_of(found: Estimated) -> Fraction:
@@ -90,7 +93,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     missed = 0
     for seed in range(100):
         estimate = answered(asked("1/20", "4/5"), seed).estimate
-        low, high = 1 - estimate.high, 1 - estimate.low
+        low, high = estimate.interval.complement
         missed += not low <= share <= high
     assert missed <= 20
 
@@ -111,7 +114,7 @@ def test_the_truth_lies_in_the_interval(drawn: Problem) -> None:
         assert isinstance(verdict, Unknown | Vacuous)
         return
     assert isinstance(verdict, Estimated)
-    assert verdict.estimate.low <= known.fair_share <= verdict.estimate.high
+    assert verdict.estimate.interval.low <= known.fair_share <= verdict.estimate.interval.high
     assert verdict.reason is None
     assert all((w.a.point, w.b.point) in known.violations for w in verdict.witnesses)
 
@@ -142,7 +145,7 @@ def test_a_threshold_ends_the_sample_as_soon_as_it_is_clear() -> None:
     quick, slow = (answered(asked(None, threshold=threshold)) for threshold in (far, near))
     assert quick.estimate.sampled == 1024 < slow.estimate.sampled
     for found, threshold in ((quick, far), (slow, near)):
-        low, high = share_value(found.estimate.low, 1 - found.estimate.high, Quantity.DISCRIMINATION_RATE)
+        low, high = share_value(found.estimate.interval, Quantity.DISCRIMINATION_RATE)
         assert judge(low, high, threshold.relation, threshold.limit) is Judgement.HOLDS
         assert found.reason is None
 
@@ -167,7 +170,7 @@ def test_there_is_no_estimate_without_an_interval() -> None:
     with pytest.raises(TypeError):
         Estimate(sampled=10, unfair=1, confidence=F(19, 20))  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="misses"):
-        Estimate(sampled=10, unfair=1, low=F(95, 100), high=F(1), confidence=F(19, 20))
+        Estimate(sampled=10, unfair=1, interval=Enclosure(low=F(95, 100), high=F(1)), confidence=F(19, 20))
 
 
 def test_without_time_there_is_no_estimate_or_a_wider_one() -> None:
@@ -181,7 +184,7 @@ def test_without_time_there_is_no_estimate_or_a_wider_one() -> None:
             break
     assert isinstance(verdict, Estimated)
     assert verdict.reason is Reason.TIMEOUT
-    assert verdict.estimate.high - verdict.estimate.low > F(1, 5000)
+    assert verdict.estimate.interval.high - verdict.estimate.interval.low > F(1, 5000)
     # Only at the sizes that were fixed before is the interval read off.
     schedule = [look.size for look in looks(Precision(within=F(1, 5000), confidence=F(19, 20)))]
     assert verdict.estimate.sampled in schedule

@@ -70,7 +70,7 @@ def test_normal_numbers_are_drawn_where_an_estimate_is_asked_for(tmp_path: Path)
     unfair = sum(part * (law.cdf(4) - law.cdf(3)) for part, law in zip((0.3, 0.7), known, strict=True))
     item = checked(tmp_path, "require share(new(a) = new(b)) >= 50% with confidence 99.99999%", NORMAL, "real")
     assert item.estimate is not None
-    assert item.estimate.low <= 1 - unfair <= item.estimate.high
+    assert item.estimate.interval.low <= 1 - unfair <= item.estimate.interval.high
     assert (item.backend, item.judgement) == ("sampling", Judgement.HOLDS)
     refused = checked(tmp_path, "require share(new(a) = new(b)) >= 50%", NORMAL, "real")
     assert refused.judgement is Judgement.REFUSED

@@ -96,7 +96,7 @@ def test_trap_25_the_sample_is_as_large_as_the_precision_needs(tmp_path: Path) -
         assert demand.estimate is not None
         distance = Fraction(within.removesuffix("%")) / 100
         estimate = demand.estimate
-        assert max(estimate.high - estimate.value, estimate.value - estimate.low) <= distance
+        assert max(estimate.interval.high - estimate.value, estimate.value - estimate.interval.low) <= distance
         assert estimate.sampled <= most_needed(Precision(within=distance, confidence=Fraction(19, 20)))
         sizes.append(estimate.sampled)
     assert sizes == sorted(set(sizes)), "half the distance takes more units"

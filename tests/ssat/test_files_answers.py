@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.solved import Bounds, Choosing, Solved, Status
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
+from fairdsl.ir.enclosure import Enclosure
 
 F = Fraction
 #: Of a file with two choices and three chances, one of which is rounded.
@@ -29,7 +30,7 @@ ONE, ROUNDED = F(1, 10**6), F(1, 10**17)
 DOUBLE, FLOAT = F(12, 2**53), F(12, 2**24)
 
 
-def bounds(answer: Answer) -> tuple[Fraction, Fraction]:
+def bounds(answer: Answer) -> Enclosure:
     assert answer.status == "value"
     assert answer.bounds is not None
     return answer.bounds
@@ -60,7 +61,7 @@ def test_bounds_are_bounds() -> None:
     assert F(1, 4) - ONE < low < F(1, 4)
     assert F(3, 4) < high < F(3, 4) + ONE
     text = "a file.sdimacs   from 0.25 to 0.75   5 variables, 1 clause\n    tried by   the embedded solver in 1.0 s\n"
-    assert bounds(answer_of_value(text, ABOUT)) == (F(1, 4), F(3, 4))
+    assert bounds(answer_of_value(text, ABOUT)) == Enclosure(low=F(1, 4), high=F(3, 4))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_bounds_are_bounds() -> None:
 )
 def test_what_solve_prints_is_exact(shown: str, value: Fraction) -> None:
     text = f"x.sdimacs   {shown}   1,200 variables, 3 clauses\n    choose     not sex <= female\n"
-    assert bounds(answer_of_value(text, ABOUT)) == (value, value)
+    assert bounds(answer_of_value(text, ABOUT)) == Enclosure.exactly(value)
 
 
 def test_a_long_fraction_is_rounded_in_print() -> None:
@@ -79,13 +80,13 @@ def test_a_long_fraction_is_rounded_in_print() -> None:
 
 def test_json_has_the_choice() -> None:
     choice = (Choosing(variable=1, name="a", true=True), Choosing(variable=2, true=False))
-    known = Bounds(variables=3, clauses=2, low=F(1, 3), high=F(1, 3), choice=choice)
+    known = Bounds(variables=3, clauses=2, number=Enclosure.exactly(F(1, 3)), choice=choice)
     said = Solved(format="sdimacs", file=Path("a.sdimacs"), solver="x", seconds=0.5, found=known)
     found = answer_of_value(said.to_json(), ABOUT)
-    assert bounds(found) == (F(1, 3), F(1, 3))
+    assert bounds(found) == Enclosure.exactly(F(1, 3))
     assert found.values == {"1": "true", "2": "false"}
-    apart = replace(said, found=Bounds(variables=3, clauses=2, low=F(1, 4), high=F(3, 4)))
-    assert bounds(answer_of_value(apart.to_json(), ABOUT)) == (F(1, 4), F(3, 4))
+    apart = replace(said, found=Bounds(variables=3, clauses=2, number=Enclosure(low=F(1, 4), high=F(3, 4))))
+    assert bounds(answer_of_value(apart.to_json(), ABOUT)) == Enclosure(low=F(1, 4), high=F(3, 4))
     assert answer_of_value(said.to_json().replace("solved/2", "solved/3"), ABOUT).bounds is None
     word = replace(said, found=Status(status="sat", detail=""))
     assert answer_of_value(word.to_json(), ABOUT).bounds is None
@@ -116,18 +117,20 @@ def test_weighted_counts(output: str, value: Fraction, width: Fraction) -> None:
 
 def test_nothing_that_satisfies_counts_nothing() -> None:
     for output in ("s UNSATISFIABLE\n", "c s exact arb int 0\n", "c s log10-estimate -inf\n"):
-        assert bounds(answer_of_count(output, ABOUT)) == (0, 0)
-        assert bounds(answer_of_weight(output, ABOUT))[1] < F(1, 10**14)
+        assert bounds(answer_of_count(output, ABOUT)) == Enclosure.exactly(F(0))
+        assert bounds(answer_of_weight(output, ABOUT)).high < F(1, 10**14)
 
 
 def test_counts_are_divided() -> None:
     for output in ("s SATISFIABLE\nc s type pmc\nc s exact arb int 5\n", "5\n"):
-        assert bounds(answer_of_count(output, ABOUT)) == (F(5, 12), F(5, 12))
+        assert bounds(answer_of_count(output, ABOUT)) == Enclosure.exactly(F(5, 12))
     low, high = bounds(answer_of_count("c s log10-estimate 0.69897\n", ABOUT))
     assert low < F(5, 12) < high
     long = 3 * 10**4400
     about = ABOUT | {"out_of": ["4" + "0" * 4400]}
-    assert bounds(answer_of_count(f"c s exact arb int 3{'0' * 4400}\n", about)) == (F(long, 4 * 10**4400),) * 2
+    assert bounds(answer_of_count(f"c s exact arb int 3{'0' * 4400}\n", about)) == Enclosure.exactly(
+        F(long, 4 * 10**4400)
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,4 +186,4 @@ def test_anything_is_read(output: str) -> None:
         found = read(output, ABOUT)
         assert found.status in ("value", "malformed")
         if found.bounds is not None:
-            assert 0 <= found.bounds[0] <= found.bounds[1] <= 1
+            assert 0 <= found.bounds.low <= found.bounds.high <= 1

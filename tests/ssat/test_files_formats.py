@@ -30,6 +30,7 @@ from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
 from fairdsl.backends.ssat.options import Groups, PbEncoding, SsatOptions
 from fairdsl.backends.ssat.reading import read_sdimacs
 from fairdsl.backends.ssat.writing import as_dimacs, as_mcc
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.solver_files.manifest import read_manifest
 from fairdsl.verdict import Reason, Refused, Value
@@ -178,7 +179,7 @@ def test_counts_are_the_values_exactly(folder: Path) -> None:
         counter.add_clauses(found.clauses)
         counter.set_sampling_set(found.shown)
         answer = Dimacs().answer(f"c s exact arb int {int(counter.count())}\n", about[f"{name}.cnf"])
-        assert answer.bounds == (values[name], values[name])
+        assert answer.bounds == Enclosure.exactly(values[name])
 
 
 def weighted(found: Read) -> Fraction:
@@ -258,7 +259,7 @@ def answers(
     for each in lowered.quantities:
         if "file" in each:
             value = values[each["instance"]]
-            bounds = max(F(0), value - below), min(F(1), value + above)
+            bounds = Enclosure(low=max(F(0), value - below), high=min(F(1), value + above))
             found[each["file"]] = Answer(status="value", bounds=bounds)
     return found
 

@@ -19,6 +19,7 @@ from fairdsl.backends.solved import Bounds, Solved
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.reading import read_sdimacs
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.enclosure import Enclosure
 
 F = Fraction
 Said = Callable[[str], list[dict[str, Any]]]
@@ -63,7 +64,7 @@ def values(folder: Path) -> dict[str, Fraction]:
 
 def exactly(value: Fraction) -> str:
     """What a solver says that reads the exact probabilities of a file, and names no group."""
-    found = Bounds(variables=3, clauses=3, low=value, high=value)
+    found = Bounds(variables=3, clauses=3, number=Enclosure.exactly(value))
     return Solved(format="sdimacs", file=Path("a"), solver="x", seconds=0.0, found=found).to_json()
 
 

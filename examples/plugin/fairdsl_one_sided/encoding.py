@@ -13,6 +13,7 @@ import highspy
 from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
 from fairdsl.backends.solved import Asked, Bounds, Solved
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict
@@ -62,21 +63,21 @@ class LinearProgram(Encoding):
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             raise ValueError(f"HiGHS has no optimum of {path.name}: {highs.getModelStatus()}")
         value = Fraction(highs.getObjectiveValue())
-        found = Bounds(variables=highs.getNumCol(), clauses=highs.getNumRow(), low=value, high=value)
+        found = Bounds(variables=highs.getNumCol(), clauses=highs.getNumRow(), number=Enclosure.exactly(value))
         return Solved(format=self.name, file=path, solver=f"HiGHS {highs.version()}", seconds=0.0, found=found)
 
     def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """What `fairdsl solve` wrote."""
         found = Solved.from_json(output).found
         assert isinstance(found, Bounds), "solve finds nothing else"
-        return Answer(status="value", bounds=(found.low - _OFF, found.high + _OFF))
+        return Answer(status="value", bounds=Enclosure(low=found.number.low - _OFF, high=found.number.high + _OFF))
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """Holds where the least score, or the largest, is on one side of the threshold; unknown else."""
         rule = problem.model.rule
         assert isinstance(rule, ByThreshold), "checked by the offer"
         least, largest = (answers.get(name, Answer(status="unknown")).bounds for name in lowered.files)
-        if (least is not None and least[0] > rule.high) or (largest is not None and largest[1] < rule.low):
+        if (least is not None and least.low > rule.high) or (largest is not None and largest.high < rule.low):
             return Holds(evidence=self.evidence(problem))
         detail = "the threshold is not beyond the ends that were found"
         return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=self.evidence(problem))

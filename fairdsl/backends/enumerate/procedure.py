@@ -264,7 +264,7 @@ def _shares(
     parts = known.parts()
     drawn = isinstance(population, Network) and census.masked
     sampling = sampled_share(population, known) if drawn and isinstance(population, Network) else None
-    alike = of(lambda some: int(some.sum())).ends if drawn else None
+    alike = of(lambda some: int(some.sum())).share if drawn else None
     return Shares(
         certified=parts.certified,
         falsified=parts.falsified,

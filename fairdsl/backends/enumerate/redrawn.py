@@ -8,6 +8,7 @@ have g and g_o, that is g - sum of g_o w_o / w. Whose decision is open agrees wi
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def redrawn(problem: Problem, census: Census, evidence: Evidence) -> Value | Vac
     if census.masked and not len(people):
         return Vacuous(evidence=evidence)
     if not census.masked:
-        return Value(low=Fraction(0), high=Fraction(1), evidence=evidence, reason=Reason.TIMEOUT)
+        return Value(number=Enclosure(low=Fraction(0), high=Fraction(1)), evidence=evidence, reason=Reason.TIMEOUT)
     points = census.grid.points(people)
     weights, _ = weights_of(problem.population, points)
     drawn = np.where(mask(problem.given, {Who.EACH: points}), weights, 0)
@@ -57,10 +58,9 @@ def redrawn(problem: Problem, census: Census, evidence: Evidence) -> Value | Vac
     _, unit = np.unique(places, axis=1, return_inverse=True)
     both = [census.decisions] if census.deployed is None else [census.decisions, census.deployed]
     found = [_disagreement(weights, drawn, unit.reshape(-1), each.reshape(-1)[people]) for each in both]
-    low, high = min(each.low for each in found), max(each.high for each in found)
-    open_ = any(each.low < each.high for each in found)
+    number, open_ = reduce(Enclosure.around, found), not all(each.exact for each in found)
     reason = (Reason.INCOMPLETE if census.complete else Reason.TIMEOUT) if open_ else Reason.NUMERIC_GAP
-    return Value(low=low, high=high, evidence=evidence, reason=None if low == high else reason)
+    return Value(number=number, evidence=evidence, reason=None if number.exact else reason)
 
 
 def _disagreement(

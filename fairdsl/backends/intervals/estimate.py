@@ -11,6 +11,7 @@ from fairdsl.backends.contract import Refusal
 from fairdsl.backends.units import Judged, Units, units_of
 from fairdsl.clock import Deadline, Work, now, spend
 from fairdsl.ir.domain import Point
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.verdict import Estimate
@@ -57,7 +58,8 @@ def sample_units(problem: Problem, count: int, seed: int, deadline: Deadline) ->
     # A unit in doubt counts as unfair below and as fair above.
     low, _ = clopper_pearson(tally.sampled - tally.unfair - tally.doubtful, tally.sampled, float(_CONFIDENCE))
     _, high = clopper_pearson(tally.sampled - tally.unfair, tally.sampled, float(_CONFIDENCE))
-    estimate = Estimate(sampled=tally.sampled, unfair=tally.unfair, low=low, high=high, confidence=_CONFIDENCE)
+    interval = Enclosure(low=low, high=high)
+    estimate = Estimate(sampled=tally.sampled, unfair=tally.unfair, interval=interval, confidence=_CONFIDENCE)
     return Sample(estimate=estimate, pairs=tuple(tally.pairs))
 
 

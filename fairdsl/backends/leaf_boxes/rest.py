@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.forest import Forest
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.verdict import Estimate
 
@@ -67,8 +68,7 @@ def estimate(drawn: Drawn, fair: Fraction, rest: Fraction) -> Estimate | None:
     return Estimate(
         sampled=drawn.sampled,
         unfair=drawn.unfair,
-        low=fair + rest * low,
-        high=fair + rest * high,
+        interval=Enclosure(low=fair + rest * low, high=fair + rest * high),
         confidence=_CONFIDENCE,
         settled=fair,
         rest=rest,

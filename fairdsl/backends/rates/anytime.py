@@ -308,4 +308,4 @@ def _so_far(value: Value | Refused | Unknown, covers: Sequence[Narrowing]) -> st
     boxes = f"{sum(cover.boxes for cover in covers):,} boxes"
     if not isinstance(value, Value) or not value.defined:
         return boxes
-    return f"so far between {float(value.low):.4g} and {float(value.high):.4g}, {boxes}"
+    return f"so far between {float(value.number.low):.4g} and {float(value.number.high):.4g}, {boxes}"

@@ -210,7 +210,7 @@ class Formula:
         if isinstance(domain, Refusal) or domain.offer.cost is not Cost.COUNT:
             return verdict
         found = at_once(domain.answering(Facts(), budget, observer))
-        return replace(verdict, of_domain=(found.certified, 1 - found.falsified) if isinstance(found, Shares) else None)
+        return replace(verdict, of_domain=found.share if isinstance(found, Shares) else None)
 
     def _known(self, sources: list[_Source]) -> Known | None:
         """Masses of people; None before something is known of all sources."""

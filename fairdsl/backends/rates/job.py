@@ -170,7 +170,7 @@ class PopulationJobs(Jobs):
             evidence=evidence,
             reason=open_for,
             bound=job.task.bound,
-            of_domain=None if beside is None else _lowered(beside, wrong_beside).ends,
+            of_domain=None if beside is None else _lowered(beside, wrong_beside).share,
         )
         return Joined(shares=shares, verdict=shares)
 

@@ -80,7 +80,9 @@ def with_deployed(problem: Problem, exact: Value, spent: float, budget: Budget, 
     deployed = replace(exact, evidence=_true_of_the_file(exact))
     if not any(room):
         return deployed
-    if any(rate.high - rate.low > PRECISE for rate in exact.rates):  # rounding is small beside what is open
+    if any(
+        rate.number.high - rate.number.low > PRECISE for rate in exact.rates
+    ):  # rounding is small beside what is open
         return exact
     about = replace(problem, model=replace(problem.model, rule=_widened(problem.model.rule, room)), threshold=None)
     deadline = min(budget.deadline, Deadline.within(max(_LEAST, _TIMES * spent)))
@@ -91,12 +93,12 @@ def with_deployed(problem: Problem, exact: Value, spent: float, budget: Budget, 
         return exact
     if _numbers(wide) == _numbers(exact):
         return deployed
-    ends = Enclosure(low=wide.low, high=wide.high)
+    ends = wide.number
     if isinstance(about.model.rule, ByThreshold):
         with until(deadline):
             ends = influences_near(problem, about.model.rule, replace(budget, deadline=deadline)) or ends
-    both = ((Decider.EXACT, exact), (Decider.DEPLOYED, ends))
-    return replace(exact, by_decider=tuple(ByDecider(by=by, low=each.low, high=each.high) for by, each in both))
+    both = ((Decider.EXACT, exact.number), (Decider.DEPLOYED, ends))
+    return replace(exact, by_decider=tuple(ByDecider(by=by, number=number) for by, number in both))
 
 
 def _widened(rule: DecisionRule, room: Sequence[Fraction]) -> DecisionRule:
@@ -107,10 +109,9 @@ def _widened(rule: DecisionRule, room: Sequence[Fraction]) -> DecisionRule:
     return replace(rule, low=rule.low - beyond, high=rule.high + beyond)
 
 
-def _numbers(value: Value) -> list[tuple[Fraction, Fraction]]:
+def _numbers(value: Value) -> list[Enclosure]:
     """What is said of the number, its parts and its rates."""
-    whole = (value.low, value.high)
-    return [whole, *((part.low, part.high) for part in value.parts), *((rate.low, rate.high) for rate in value.rates)]
+    return [value.number, *(part.number for part in value.parts), *(rate.number for rate in value.rates)]
 
 
 def _true_of_the_file(value: Value) -> Evidence:

@@ -22,6 +22,7 @@ from fairdsl.backends.refining.refinement import State
 from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline, now
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.population import Network
@@ -161,7 +162,7 @@ class Share(Weighing):
             least += max(Fraction(0), max(each.low for each in totals) - sum(each.high for each in alike))
             most += max(Fraction(0), min(each.high for each in totals) - sum(each.low for each in alike))
         high = min(Fraction(1), most / whole.low) if whole.low else Fraction(1)
-        return Value(low=least / whole.high, high=high, evidence=evidence)
+        return Value(number=Enclosure(low=least / whole.high, high=high), evidence=evidence)
 
     @property
     def _evidence(self) -> Evidence:
@@ -173,7 +174,7 @@ class Share(Weighing):
         """What is known by now, with the share of the domain beside it."""
         if self._again:
             apart = self._apart()
-            open_ = isinstance(apart, Value) and apart.low < apart.high
+            open_ = isinstance(apart, Value) and not apart.number.exact
             return replace(apart, reason=reason) if isinstance(apart, Value) and open_ else apart
         return shares_in(
             self.known(),
@@ -181,7 +182,7 @@ class Share(Weighing):
             evidence=self._evidence,
             reason=reason,
             bound=self._bound,
-            of_domain=None if domain is None else domain.known().ends,
+            of_domain=None if domain is None else domain.known().share,
         )
 
 

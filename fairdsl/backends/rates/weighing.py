@@ -12,6 +12,7 @@ from fairdsl.backends.rates.anytime import WEIGHED, Narrowing
 from fairdsl.backends.rates.people import Case
 from fairdsl.backends.refining.refinement import State, Stepwise
 from fairdsl.clock import UNITS
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.metrics.estimated import share_within
 from fairdsl.metrics.joint import Bounds, Key
 from fairdsl.metrics.sampling import USUAL
@@ -148,7 +149,7 @@ def shares_in(
     evidence: Evidence,
     reason: Reason | None,
     bound: Fraction | None,
-    of_domain: tuple[Fraction, Fraction] | None,
+    of_domain: Enclosure | None,
 ) -> Shares | Vacuous:
     """The share that masses come to, and the sampling error where probabilities are off by a ``bound`` at most."""
     if not known.possible:

@@ -20,6 +20,7 @@ from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Offer, Refu
 from fairdsl.backends.units import Judged, Units, units_of
 from fairdsl.clock import Deadline, now, until
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
@@ -234,7 +235,7 @@ def _shares(judged: _Judged, name: str, evidence: Evidence) -> Shares:
         estimate=_estimate(judged),
         reason=_reason(judged, counts),
         by_decider=tuple(
-            ByDecider(by=by, low=Fraction(least, total), high=Fraction(total - other, total))
+            ByDecider(by=by, number=Enclosure(low=Fraction(least, total), high=Fraction(total - other, total)))
             for by, (least, other) in zip(judged.marks, counts, strict=True)
         ),
     )
@@ -249,7 +250,7 @@ def _estimate(judged: _Judged) -> Estimate | None:
     fair, unfair = min(count for count, _ in counts), min(count for _, count in counts)
     low, _ = clopper_pearson(fair, sampled, float(_CONFIDENCE))
     _, high = clopper_pearson(sampled - unfair, sampled, float(_CONFIDENCE))
-    return Estimate(sampled=sampled, unfair=unfair, low=low, high=high, confidence=_CONFIDENCE)
+    return Estimate(sampled=sampled, unfair=unfair, interval=Enclosure(low=low, high=high), confidence=_CONFIDENCE)
 
 
 def _reason(judged: _Judged, counts: list[tuple[int, int]]) -> Reason | None:

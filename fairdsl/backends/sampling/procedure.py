@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.ir.demand import Demanded
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Inside, Network, Population, Rows
 from fairdsl.ir.problem import Problem
@@ -185,18 +186,20 @@ def _read(sample: Sample, look: Look, confidence: Fraction) -> Estimate:
     fair = sample.size - sample.unfair
     low, _ = clopper_pearson(fair - sample.doubtful, sample.size, look.confidence)
     _, high = clopper_pearson(fair, sample.size, look.confidence)
-    return Estimate(sampled=sample.size, unfair=sample.unfair, low=low, high=high, confidence=confidence)
+    interval = Enclosure(low=low, high=high)
+    return Estimate(sampled=sample.size, unfair=sample.unfair, interval=interval, confidence=confidence)
 
 
 def _close_enough(problem: Problem, precision: Precision, estimate: Estimate) -> bool:
     """Whether both ends are near enough, or the interval says whether the threshold is met."""
-    near = max(estimate.high - estimate.value, estimate.value - estimate.low)
+    low, high = estimate.interval
+    near = max(high - estimate.value, estimate.value - low)
     if precision.within is not None and near <= precision.within:
         return True
     if problem.threshold is None:
         return False
-    low, high = share_value(estimate.low, 1 - estimate.high, problem.quantity)
-    return judge(low, high, problem.threshold.relation, problem.threshold.limit) is not Judgement.UNKNOWN
+    share = share_value(estimate.interval, problem.quantity)
+    return judge(share, problem.threshold.relation, problem.threshold.limit) is not Judgement.UNKNOWN
 
 
 def _unknown_inside(problem: Problem, population: Population) -> Refusal | None:

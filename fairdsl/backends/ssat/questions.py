@@ -216,7 +216,7 @@ def settled(
     if decided(question, threshold, joint, population, without=without):
         return True
     value = value_of(question, joint, population, Evidence(backend="", method=""), without=without)
-    return isinstance(value, Value) and value.exact and all(part.low == part.high for part in value.parts)
+    return isinstance(value, Value) and value.number.exact and all(part.number.exact for part in value.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,7 +122,7 @@ class SubsetSumInstance(Encoding):
             return Answer(status="malformed", detail=f"it is not what `fairdsl solve --json` prints: {misfit}")
         match found:
             case AnsweredDemand(verdict=Value() as value):
-                return Answer(status="value", values={_SOLVED: output}, bounds=(value.low, value.high))
+                return Answer(status="value", values={_SOLVED: output}, bounds=value.number)
             case AnsweredDemand(verdict=Unknown() as unknown):
                 return Answer(status="unknown", values={_SOLVED: output}, detail=unknown.detail)
             case AnsweredDemand(verdict=Refused()):

@@ -212,8 +212,7 @@ def _told(asked: Asked, value: Value) -> CheckedDemand:
 
 def _interval(value: Value) -> Interval:
     """What is judged: with sampling error where that was asked for."""
-    low, high = (value.low, value.high) if value.sampling is None else value.sampling
-    return Interval(low, high)
+    return Interval(*(value.sampling or value.number))
 
 
 _Recipe = Callable[[RateRounds, RateCandidate], tuple[RateCandidate, _Tried]]

@@ -136,5 +136,5 @@ def shortfall(asked: Asked, value: Value) -> tuple[bool, Fraction]:
         return False, Fraction(0)
     limit = ideal if threshold is None else threshold.limit
     sampled = value.sampling if value.confidence is not None else None
-    ends = sampled or (value.low, value.high)
+    ends = sampled or value.number
     return threshold is not None, Fraction(0) if limit is None else max(abs(limit - end) for end in ends)

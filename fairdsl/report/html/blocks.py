@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.text import render as render_diagnostics
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.report.html.drawing import change, divided, rate, region_map, strip
 from fairdsl.report.html.markup import Content, Markup, element, lines, prose, scrolled
 from fairdsl.report.people import ListedAttribute
@@ -88,7 +89,7 @@ def _table(table: Table) -> Content:
     return scrolled(said, element("table", element("thead", element("tr", head)), element("tbody", rows)))
 
 
-def _drawn(entry: Entry, sampling: tuple[Fraction, Fraction] | None, required: Fraction | None) -> Content:
+def _drawn(entry: Entry, sampling: Enclosure | None, required: Fraction | None) -> Content:
     return None if entry.ends is None else rate(entry.ends, entry.text, sampling, required)
 
 
@@ -174,8 +175,8 @@ _WHOLE = (Fraction(0), Fraction(1))
 
 
 def _influences(rows: Sequence[Influence]) -> Content:
-    least = min(Fraction(0), *(row.ends[0] for row in rows))
-    most = max(Fraction(0), *(row.ends[1] for row in rows))
+    least = min(Fraction(0), *(row.ends.low for row in rows))
+    most = max(Fraction(0), *(row.ends.high for row in rows))
     scale = (least, most) if least < most else _WHOLE
     said = "Influences: by how much less each number is where what has the influence is drawn evenly, and independently"
     head = [

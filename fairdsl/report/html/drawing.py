@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.report.html.markup import Markup, element, fragment
 
 __all__ = ["PATTERNS", "Segment", "change", "divided", "rate", "region_map", "strip"]
@@ -64,7 +65,7 @@ def divided(
     parts: Sequence[tuple[str, Fraction]],
     words: str,
     *,
-    estimate: tuple[Fraction, Fraction] | None = None,
+    estimate: Enclosure | None = None,
     required: Fraction | None = None,
 ) -> Markup:
     """A bar of 100 % in its parts, from the left: what is certified, what is open, what fails.
@@ -91,9 +92,9 @@ def divided(
 
 
 def rate(
-    bounds: tuple[Fraction, Fraction],
+    bounds: Enclosure,
     words: str,
-    sampling: tuple[Fraction, Fraction] | None = None,
+    sampling: Enclosure | None = None,
     required: Fraction | None = None,
 ) -> Markup:
     """A rate on the scale from 0 to 100 %: a bar to what is certain, hatched to what is possible, the sample's
@@ -115,12 +116,12 @@ def rate(
     return _picture(words, 120, 18, *drawn, small=True)
 
 
-def change(bounds: tuple[Fraction, Fraction], scale: tuple[Fraction, Fraction], words: str) -> Markup:
+def change(bounds: Enclosure, scale: tuple[Fraction, Fraction], words: str) -> Markup:
     """A number below or above zero on a scale that contains zero: a bar to what is certain, hatched to what is
     possible."""
     least, most = scale
     low, high, zero = (_x((end - least) / (most - least), 120) for end in (*bounds, Fraction(0)))
-    sure = low if bounds[0] > 0 else high if bounds[1] < 0 else zero
+    sure = low if bounds.low > 0 else high if bounds.high < 0 else zero
     drawn = [element("rect", x=0, y=4, width=120, height=10, class_="ground"), _span(zero, sure, "part-rate")]
     drawn.append(_span(low, high, "part-open"))
     drawn.append(element("path", d=f"M{zero:.1f},1 V17", class_="whisker"))

@@ -67,8 +67,7 @@ def categories(value: Value, *, leave_out: bool) -> tuple[Category, ...]:
 
 def _in_rows(rate: Rate) -> Rate:
     """The rate as the rows have it, whatever a distribution that was learned of them says."""
-    low, high = rate.empirical or (rate.low, rate.high)
-    return replace(rate, low=low, high=high)
+    return replace(rate, number=rate.empirical or rate.number)
 
 
 def headed(value: Value) -> tuple[str, ...]:

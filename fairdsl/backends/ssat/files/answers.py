@@ -129,7 +129,8 @@ def _bounded(low: Fraction, high: Fraction, choice: Mapping[int, bool] | None = 
     if high < 0 or low > 1 or low > high:
         return Answer(status="malformed", detail="it is not a probability")
     values = {str(variable): "true" if truth else "false" for variable, truth in (choice or {}).items()}
-    return Answer(status="value", values=values, bounds=(max(Fraction(0), low), min(Fraction(1), high)))
+    bounds = Enclosure(low=max(Fraction(0), low), high=min(Fraction(1), high))
+    return Answer(status="value", values=values, bounds=bounds)
 
 
 def _adapted(adapter: Adapter, output: str, about: Mapping[str, Any]) -> Answer | None:

@@ -40,6 +40,7 @@ from fairdsl.backends.ssat.reading import read_sdimacs
 from fairdsl.backends.ssat.reading_counts import read_count
 from fairdsl.backends.ssat.writing import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.subject import Subject
@@ -86,8 +87,7 @@ def solve_text(text: str, path: Path, form: str, how: Solving, observer: Observe
     bounds = Bounds(
         variables=instance.variables,
         clauses=len(instance.clauses),
-        low=found.low * factor,
-        high=found.high * factor,
+        number=Enclosure(low=found.low * factor, high=found.high * factor),
         reason=found.reason,
         choice=None
         if choice is None
