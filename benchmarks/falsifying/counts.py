@@ -133,7 +133,8 @@ def estimated(case: Case, within: str, seed: int, folder: Path) -> Estimated | N
     if demand.estimate is None:
         return None
     found = demand.estimate
-    return Estimated(size=found.sampled, value=found.value, low=found.low, high=found.high, seconds=seconds)
+    low, high = found.interval
+    return Estimated(size=found.sampled, value=found.value, low=low, high=high, seconds=seconds)
 
 
 def _spec(case: Case, folder: Path, demands: str) -> Path:

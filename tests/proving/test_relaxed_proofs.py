@@ -166,7 +166,7 @@ def shares_of(folder: Path, seed: int, seconds: float = 90) -> Iterator[tuple[Pr
             yield each, share(each.property, CONDITIONS[among], decide)
 
 
-@pytest.mark.parametrize("seed", [2, 5])
+@pytest.mark.parametrize("seed", [pytest.param(2, marks=pytest.mark.slow), 5])
 def test_shares_of_small_domains_are_proved_whole(tmp_path: Path, seed: int) -> None:
     found = list(shares_of(tmp_path / "one", seed))
     assert len(found) == len(SHARES)
@@ -191,7 +191,7 @@ def bounded(folder: Path, seed: int, kinds: set[str]) -> tuple[int, int]:
     return proved, whole
 
 
-@pytest.mark.parametrize("seed", [2, 5])
+@pytest.mark.parametrize("seed", [pytest.param(2, marks=pytest.mark.slow), 5])
 def test_no_share_is_more_than_it_is(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairdsl.proving.prover.EVALUATED", 8)
     assert bounded(tmp_path / "one", seed, set())[0] > 0

@@ -145,8 +145,8 @@ def test_a_threshold_ends_the_sample_as_soon_as_it_is_clear() -> None:
     quick, slow = (answered(asked(None, threshold=threshold)) for threshold in (far, near))
     assert quick.estimate.sampled == 1024 < slow.estimate.sampled
     for found, threshold in ((quick, far), (slow, near)):
-        low, high = share_value(found.estimate.interval, Quantity.DISCRIMINATION_RATE)
-        assert judge(low, high, threshold.relation, threshold.limit) is Judgement.HOLDS
+        rate = share_value(found.estimate.interval, Quantity.DISCRIMINATION_RATE)
+        assert judge(rate, threshold.relation, threshold.limit) is Judgement.HOLDS
         assert found.reason is None
 
 
