@@ -164,7 +164,8 @@ def test_columns_that_get_names_move_to_the_order_of_the_names(tmp_path: Path) -
     raw = opened(model, tmp_path)
     bounds = analysed(raw, {"x": exactly(rows_of(4)[:6])})
     scores, renamed = (bounds[name].error.reshape(6, 3) for name in ("scores", "named"))
-    assert np.array_equal(renamed, scores[:, (1, 0, 2)]) and not np.array_equal(renamed, scores)
+    assert np.array_equal(renamed, scores[:, (1, 0, 2)])
+    assert not np.array_equal(renamed, scores)
     assert within(raw, model, {"x": rows_of(3)})["named"][0] > 0
 
 
