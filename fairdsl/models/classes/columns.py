@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from fairdsl.ir.declaration import Label
 from fairdsl.models.basis import Affine, Basis, add, dense, scale, take
 from fairdsl.models.classes.known import Classes
-from fairdsl.models.confirm.units import Reader
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 
 __all__ = ["classes_of", "rising_class"]
@@ -70,6 +69,8 @@ def _direction(one: NDArray[np.float64], other: NDArray[np.float64]) -> int:
 def _drawn_direction(graph: ImportedGraph, label: GraphOutput, output: GraphOutput) -> int:
     """1 where the last number of an output is mostly greater under the second label than under the first, -1 where it
     is mostly smaller, of inputs that are drawn; else 0."""
+    from fairdsl.models.confirm.units import Reader  # models that are written in a spec need nothing about files
+
     reader = Reader(graph.basis.blocks)
     width = sum(block.width for block in graph.basis.blocks if block.given)
     rng = np.random.default_rng(0)
