@@ -127,12 +127,12 @@ def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool, label: b
         return "write decimals with a point, as in `0.5`, and no separators between thousands"
     names = {name.casefold() for name in named_cells(attribute)}
     if names and all(text.strip().casefold() in names for text in texts):
-        return "write each value as the spec does: capitals count, and so do blanks that are no spaces"
+        return "write each value as the spec does: capitals count, and so do blanks other than spaces"
     return "correct or remove the row, or widen the domain if such individuals exist"
 
 
 def _quoted(text: str) -> str:
-    """The text, with blanks that are no spaces and other unseen characters as their codes."""
+    """The text, with blanks other than spaces and further unseen characters as their codes."""
     seen = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
     return f"`{seen if len(seen) <= 30 else f'{seen[:27]}...'}`"
 
