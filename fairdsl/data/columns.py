@@ -120,7 +120,7 @@ def _values(numbers: Scaled, attribute: Attribute) -> BoolArray:
     found, unit = numbers.numerators, numbers.denominator
     match attribute.type:
         case Category(values=values):
-            fits = np.isin(found, np.array([value.code * unit for value in values], dtype=found.dtype))
+            fits = np.isin(found, Scaled.of_integers([value.code * unit for value in values], unit).numerators)
         case Boolean():
             fits = (found == 0) | (found == unit)
         case Integer(low=low, high=high):

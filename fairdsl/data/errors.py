@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fairdsl.data.cells import code_cells, decimal_of, values_in_words
+from fairdsl.data.cells import code_cells, decimal_of, named_cells, values_in_words
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
@@ -125,11 +125,16 @@ def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool, label: b
         return f"correct or remove the row, or write `{attribute.name} : ... or missing` if somebody may lack it"
     if isinstance(attribute.type, Integer | Real) and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):
         return "write decimals with a point, as in `0.5`, and no separators between thousands"
+    names = {name.casefold() for name in named_cells(attribute)}
+    if names and all(text.strip().casefold() in names for text in texts):
+        return "write each value as the spec does: capitals count, and so do blanks other than spaces"
     return "correct or remove the row, or widen the domain if such individuals exist"
 
 
 def _quoted(text: str) -> str:
-    return f"`{text if len(text) <= 30 else f'{text[:27]}...'}`"
+    """The text, with blanks other than spaces and further unseen characters as their codes."""
+    seen = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return f"`{seen if len(seen) <= 30 else f'{seen[:27]}...'}`"
 
 
 def _plural(word: str, count: int) -> str:

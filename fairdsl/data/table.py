@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.data import errors
+from fairdsl.data.cells import BLANKS
 from fairdsl.data.columns import ReadColumn, read_column
 from fairdsl.data.parquet import ParquetRecords, read_parquet
 from fairdsl.data.text import Records, read_records
@@ -190,7 +191,7 @@ def _not_values(attribute: Attribute, column: ReadColumn, records: Cells, *, lab
         return None
     wrong: Counter[str] = Counter()
     for text, rows in column.wrong.items():
-        wrong[text.strip()] += rows
+        wrong[text.strip(BLANKS)] += rows
     place, first = _places([attribute], records)[0], int(np.flatnonzero(~column.fit)[0])
     return errors.value_not_in_domain(
         wrong,

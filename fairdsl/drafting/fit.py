@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 
 from fairdsl.clock import look
 from fairdsl.data.columns import read_column
-from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.drafting.columns import Column
 from fairdsl.drafting.decisions import Decision, decisions
 from fairdsl.drafting.inputs import check_named, inputs_of, of_its_label, width_of
 from fairdsl.drafting.label import Label
 from fairdsl.elaborate import load_models
 from fairdsl.ir.binding import BoundBy
-from fairdsl.ir.domain import Category
+from fairdsl.ir.domain import Category, Domain
 from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.model import Model
+from fairdsl.recorded_decisions import better_binding, many_decided
 from fairdsl.replay.decisions import decide
 from fairdsl.semantics.check import check_spec
 from fairdsl.semantics.load import load
@@ -47,6 +49,8 @@ _NOT_READ = "E0520"
 _ROWS = 4_000
 #: A way by which the model agrees with the label no more often than this above the commoner one is not confirmed.
 _CLEARLY = 0.02
+#: So many standard deviations an exchange of two columns has to win: of a hundred some win by chance.
+_BY_CHANCE = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +158,38 @@ def fitted(model: str, bench: Bench) -> Fit:
     if not found:
         raise first or _wrong_width(bench, width, tried)
     best, *others = sorted(found, key=lambda fit: -(fit.agreement or 0.0))
-    return replace(best, way=_written_out(best.way, bench, width), why=_why(best, others, bench))
+    return replace(best, way=_written_out(best.way, bench, width), why=_why_or_not(best, others, bench))
+
+
+def _why_or_not(best: Fit, others: Sequence[Fit], bench: Bench) -> str:
+    """How the inputs were found, and what else would agree better: of what was taken, or of a way with all columns."""
+    why = _why(best, others, bench)
+    whole = [fit for fit in others if not fit.way.without][:1] if best.way.without else []
+    for fit in (best, *whole):
+        better = _better(fit, bench)
+        if better is not None:
+            of = "" if fit is best else f", of {fit.way.how},"
+            why = f"{why.removesuffix(': NOT CONFIRMED')}, but{of} {better}: NOT CONFIRMED"
+    return why
+
+
+def _better(fit: Fit, bench: Bench) -> str | None:
+    """With which columns or codes exchanged the model would agree with the label clearly more often, in words.
+
+    No order but the usual ones is tried as a way, and one that nearly fits is no sign that it is the right one.
+    """
+    if bench.label is None:
+        return None
+    model, domain, rows, _ = _opened(f"{bench.domain}\n{model_text(bench.written, fit.way, fit.decision)}", bench)
+    place = {outcome: number for number, outcome in enumerate(model.outcomes)}
+    wanted = np.array([place.get(outcome, -1) for outcome in fit.decision.wanted(bench.label, bench.rows.tolist())])
+
+    def agrees(points: NDArray[np.float64], some: NDArray[np.intp]) -> NDArray[np.bool_]:
+        return np.asarray(many_decided(model, points) == wanted[some])
+
+    points = rows.floats
+    wrong = ~agrees(points, np.arange(len(points)))
+    return better_binding(model, domain, points, agrees, wrong, least=0.0, deviations=_BY_CHANCE)
 
 
 def _written_out(way: Way, bench: Bench, width: int | None) -> Way:
@@ -324,25 +359,30 @@ def model_text(written: str, way: Way, decision: Decision) -> str:
     return f'model decide : Person -> {{ {", ".join(decision.outcomes)} }}\n  from "{written}"\n{reads}{decision.text}'
 
 
-def _decided(text: str, bench: Bench) -> tuple[NDArray[np.str_], bool, bool]:
-    """What the model of the spec decides about the rows, whether it takes them by name, and whether that is in doubt.
-
-    It is where the rule reads a score as another.
-    """
+def _opened(text: str, bench: Bench) -> tuple[Model, Domain, ExactRows, Sequence[Diagnostic]]:
+    """The model of the spec with its domain, the rows, and what was found; raises DiagnosticError."""
     reporter = Reporter()
     loaded = load(SourceFile(bench.path, text), reporter)
     checked = check_spec(loaded, reporter) if loaded is not None else None
     if checked is None or reporter.has_errors:
         raise DiagnosticError(*reporter)
     models, found = load_models(checked, {})
-    rows, attributes = bench.rows.tolist(), checked.models["decide"].domain.attributes
+    rows, domain = bench.rows.tolist(), checked.models["decide"].domain
     read = (
         read_column([column.cells[row] for row in rows], attribute).numbers
-        for column, attribute in zip(bench.columns, attributes, strict=True)
+        for column, attribute in zip(bench.columns, domain.attributes, strict=True)
     )
-    decided = decide(models["decide"], ExactRows.of_columns(list(read), len(rows)))
+    return models["decide"], domain, ExactRows.of_columns(list(read), len(rows)), found
+
+
+def _decided(text: str, bench: Bench) -> tuple[NDArray[np.str_], bool, bool]:
+    """What the model of the spec decides about the rows, whether it takes them by name, and whether that is in doubt.
+
+    It is where the rule reads a score as another.
+    """
+    model, _, rows, found = _opened(text, bench)
+    decided = decide(model, rows)
     by = next(each for each in (Decider.DEPLOYED, Decider.ANSWERS, Decider.EXACT) if each in decided)
-    model = models["decide"]
     by_name = model.binding is not None and model.binding.by is BoundBy.NAME
     # An open decision is the last of the names.
     names = np.array([*model.outcomes, "open"])

@@ -33,7 +33,7 @@ from fairdsl.recorded_decisions.codes import Decisions, NumberKind, Numbers, Unr
 from fairdsl.source import Span
 from fairdsl.source.reading import NamedPath
 
-__all__ = ["held_against"]
+__all__ = ["held_against", "many_decided"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -105,6 +105,15 @@ def _findings(agreement: Agreement, span: Span) -> list[Diagnostic]:
     return found
 
 
+def many_decided(model: Model, points: FloatArray, runtime: Runtime | None = None) -> NDArray[np.int64]:
+    """The outcomes of many individuals, in batches and as near as floats are: by the deployed file, else by what was
+    read."""
+    if model.deployed is not None:
+        return (runtime or Runtime(model.deployed, model.span)).decide_array(points)
+    evaluator = evaluator_of(model)
+    return evaluator.approximate_decisions(evaluator.approximate(points))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Held:
     """Which rows are wrong, which of these are explained, and how rows are judged when others are fed in."""
@@ -147,9 +156,7 @@ class _Answering:
 
     def decide(self, points: FloatArray) -> NDArray[np.int64]:
         """The outcomes of many individuals, in batches."""
-        if self._runtime is not None:
-            return self._runtime.decide_array(points)
-        return self._evaluator.approximate_decisions(self._evaluator.approximate(points))
+        return many_decided(self._model, points, self._runtime)
 
     def decisions(self, recorded: Decisions) -> _Held:
         """Outcomes against outcomes."""

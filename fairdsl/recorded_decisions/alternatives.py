@@ -27,6 +27,9 @@ BoolArray = NDArray[np.bool_]
 #: Of individuals in place of those in some rows: which rows agree.
 Judge = Callable[[FloatArray, NDArray[np.intp]], BoolArray]
 
+#: A number's factor, and what is added to it, on the way to the file's column.
+_Scale = tuple[float, float]
+
 #: Steps that are taken at most, and columns that are exchanged.
 _STEPS, _COLUMNS = 4, 40
 #: Categories with so many values are permuted in every way; those with more by exchanging and moving single values.
@@ -46,12 +49,21 @@ class _Change:
 
 
 def better_binding(
-    model: Model, domain: Domain, points: FloatArray, agrees: Judge, wrong: BoolArray, inverted: Judge | None
+    model: Model,
+    domain: Domain,
+    points: FloatArray,
+    agrees: Judge,
+    wrong: BoolArray,
+    inverted: Judge | None = None,
+    *,
+    least: float = 0.5,
+    deviations: float = 3.0,
 ) -> str | None:
     """The change of the binding with which clearly more rows agree, in words; None where nothing helps.
 
     ``agrees`` judges the rows if others are asked about in place of ``points``, ``inverted`` the same with the outcomes
-    exchanged. ``wrong`` are the rows that nothing explains.
+    exchanged. ``wrong`` are the rows that nothing explains. Clearly more are at least the share ``least`` of those that
+    were wrong, and so many standard ``deviations`` of what chance brings.
     """
     if np.count_nonzero(wrong) < 3:
         return None
@@ -60,10 +72,12 @@ def better_binding(
     changes = list(_changes(model, domain))
     words, after = _improved(domain, points, agrees, changes)
     if inverted is not None and before.mean() < 0.5:
-        more, turned = _improved(domain, points, inverted, changes)
+        further, turned = _improved(domain, points, inverted, changes)
         if turned.sum() > after.sum():
-            words, after = ["the outcomes the other way round (labels look inverted)", *more], turned
-    if not words or not _clearly(before, after):
+            words, after = ["the outcomes the other way round (labels look inverted)", *further], turned
+    won, lost = np.count_nonzero(after & ~before), np.count_nonzero(before & ~after)
+    more = won - lost
+    if not words or more < least * np.count_nonzero(~before) or more <= deviations * np.sqrt(won + lost):
         return None
     return f"with {' and '.join(words)}, {np.count_nonzero(after):,} of {len(after):,} rows would agree"
 
@@ -117,19 +131,13 @@ def _spread(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
-def _clearly(before: BoolArray, after: BoolArray) -> bool:
-    """Whether far more rows are won than lost, by the sign test, and half of those that were wrong at least."""
-    won, lost = np.count_nonzero(after & ~before), np.count_nonzero(before & ~after)
-    return bool(won - lost >= 0.5 * np.count_nonzero(~before) and won - lost > 3 * np.sqrt(won + lost))
-
-
 # ---- changes -------------------------------------------------------------------------------------
 
 
 def _changes(model: Model, domain: Domain) -> Iterator[_Change]:
     unnamed, coded = _read(model, domain)
-    for first, second in combinations(unnamed[:_COLUMNS], 2):
-        yield _Change(_exchange(first, second), exchanged=(first, second))
+    for (first, of_first), (second, of_second) in combinations([*unnamed.items()][:_COLUMNS], 2):
+        yield _Change(_exchange(first, second, of_first, of_second), exchanged=(first, second))
     for attribute in coded:
         kind = domain.attributes[attribute].type
         assert isinstance(kind, Category)
@@ -139,9 +147,9 @@ def _changes(model: Model, domain: Domain) -> Iterator[_Change]:
             yield _Change(_recode(attribute, codes, chosen), attribute=attribute, codes=chosen)
 
 
-def _read(model: Model, domain: Domain) -> tuple[list[int], list[int]]:
-    """The attributes that fill columns without names as they stand, and the categories that are read by their codes."""
-    unnamed: list[int] = []
+def _read(model: Model, domain: Domain) -> tuple[dict[int, _Scale], list[int]]:
+    """The attributes that fill columns without names, with how, and the categories that are read by their codes."""
+    unnamed: dict[int, _Scale] = {}
     coded: list[int] = []
     texts: set[int] = set()
     if model.deployed is None:
@@ -152,19 +160,28 @@ def _read(model: Model, domain: Domain) -> tuple[list[int], list[int]]:
     by_name = model.binding is None or model.binding.by is BoundBy.NAME
     for place, form in enumerate(forms):
         match form.terms:
-            case ((AttributeInput(attribute=attribute), _),) if place not in texts:
+            case ((AttributeInput(attribute=attribute), factor),) if place not in texts:
                 if not by_name:
-                    unnamed.append(attribute)
+                    unnamed.setdefault(attribute, (float(factor), float(form.constant)))
                 if isinstance(domain.attributes[attribute].type, Category):
                     coded.append(attribute)
-    return list(dict.fromkeys(unnamed)), list(dict.fromkeys(coded))
+    return unnamed, list(dict.fromkeys(coded))
 
 
-def _exchange(first: int, second: int) -> Callable[[FloatArray], FloatArray]:
+def _exchange(first: int, second: int, of_first: _Scale, of_second: _Scale) -> Callable[[FloatArray], FloatArray]:
+    """Each gets the number that makes its column what the other's was, scaled as that one is."""
+
     def changed(points: FloatArray) -> FloatArray:
         fed = points.copy()
-        fed[:, [first, second]] = points[:, [second, first]]
+        if of_first == of_second:
+            fed[:, [first, second]] = points[:, [second, first]]
+            return fed
+        columns = [factor * points[:, at] + constant for at, (factor, constant) in (first_read, second_read)]
+        for (at, (factor, constant)), column in zip((second_read, first_read), columns, strict=True):
+            fed[:, at] = (column - constant) / factor
         return fed
+
+    first_read, second_read = (first, of_first), (second, of_second)
 
     return changed
 

@@ -112,6 +112,17 @@ def test_a_wrong_cell_is_pointed_at(row: str, cell: str, column: int, tmp_path: 
     assert found(f"{HEADER}1,x,37,none,5,1\n{row}\n", tmp_path) == ("E0532", cell, (3, column))
 
 
+def test_other_capitals_and_unseen_blanks_are_shown(tmp_path: Path) -> None:
+    (finding,) = findings(HEADER + "yes,,40,none\u00a0,30,no\nyes,,40,None,30,no\n", tmp_path)
+    assert finding.title.startswith("`none\\xa0`")
+    assert "capitals count" in str(finding.help)
+
+
+def test_codes_beyond_what_fits_beside_a_tiny_number(tmp_path: Path) -> None:
+    """Over one denominator the code 9 is 9e19, which int64 does not hold."""
+    assert found(HEADER + "yes,,40,1e-19,30,no\n", tmp_path)[:2] == ("E0532", "1e-19")
+
+
 def test_a_cell_behind_a_row_of_several_lines(tmp_path: Path) -> None:
     text = HEADER + '1,"two\nlines",37,none,5,1\n1,"two\nlines",37,none,500,1\n'
     assert found(text, tmp_path) == ("E0532", "500", (5, 16))

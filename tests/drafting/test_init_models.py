@@ -206,3 +206,21 @@ def test_decimal_commas_are_said_and_never_a_category(tmp_path: Path) -> None:
     )
     with pytest.raises(fairdsl.SpecError, match="decimal commas"):
         fairdsl.init(tmp_path / "t.csv", protected="age", output=tmp_path / "o.fair")
+
+
+@pytest.mark.parametrize(("fed", "confirmed"), [((0, 1, 2), True), ((1, 0, 2), False)])
+def test_an_order_that_nearly_fits_is_no_confirmation(fed: tuple[int, ...], confirmed: bool, tmp_path: Path) -> None:
+    """Two columns that weigh alike are exchanged in the file: four of five labels agree, and the model is another."""
+    drawn = np.random.default_rng(3)
+    matrix = drawn.integers(0, 100, (600, 3))
+    noise = drawn.normal(0, 15, 600)
+    score = matrix[:, fed] @ [2.0, 1.0, 0.2] - 160
+    table = {name: [str(each) for each in matrix[:, place]] for place, name in enumerate(("wages", "rents", "age"))}
+    table["repaid"] = ["yes" if each > 0 else "no" for each in (score + noise).tolist()]
+    nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]
+    arrays = {"w": [[2.0], [1.0], [0.2]], "b": [-160.0]}
+    saved(network(nodes, arrays, inputs={"x": ["N", 3]}, outputs=("y",)), tmp_path, "m.onnx")
+    drafted = fairdsl.init(written(tmp_path, table), model=tmp_path / "m.onnx", label="repaid", protected=["age"])
+    assert drafted.binding is not None
+    assert ("NOT CONFIRMED" in drafted.binding) != confirmed, drafted.binding
+    assert ("with `wages` and `rents` exchanged" in drafted.binding) != confirmed

@@ -34,7 +34,7 @@ def at_run_time(model: onnx.ModelProto, feeds: dict[str, Rows], *, expose: bool 
     options.log_severity_level = 4
     content = (exposed(model) if expose else model).SerializeToString()
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    names = [item.name for item in session.get_outputs() if not item.type.startswith("seq")]
+    names = [item.name for item in session.get_outputs()]
     shapes = {item.name: item.shape for item in session.get_inputs()}
     count = len(next(iter(feeds.values())))
     found: dict[str, list[Rows]] = {name: [] for name in names}
@@ -44,7 +44,8 @@ def at_run_time(model: onnx.ModelProto, feeds: dict[str, Rows], *, expose: bool 
             for name, rows in feeds.items()
         }
         for name, value in zip(names, session.run(names, fed), strict=True):
-            found[name].append(np.asarray(value))
+            # A ZipMap gives a dictionary an individual.
+            found[name].append(np.array([[*value[0].values()]]) if isinstance(value, list) else np.asarray(value))
     return found
 
 

@@ -146,6 +146,29 @@ def test_linear_classifiers(rows: int, labels: int, transform: str, tmp_path: Pa
     assert bounds["label"].choice is not None
 
 
+def test_columns_that_get_names_move_to_the_order_of_the_names(tmp_path: Path) -> None:
+    """Each is bounded by what its own column rounds: that of `last`, which is the second one of the names."""
+    weights = np.zeros((3, 3), dtype=np.float32)
+    weights[0] = (0.1, 0.7, 0.3)
+    head = ml(
+        "LinearClassifier",
+        ["x"],
+        ["label", "scores"],
+        coefficients=weights.ravel().tolist(),
+        intercepts=[0.0, 1.0, 2.0],
+        classlabels_strings=["last", "first", "middle"],
+        post_transform="NONE",
+    )
+    named = ml("ZipMap", ["scores"], ["named"], classlabels_strings=["last", "first", "middle"])
+    model = network([head, named], outputs={"label": TensorProto.STRING})
+    raw = opened(model, tmp_path)
+    bounds = analysed(raw, {"x": exactly(rows_of(4)[:6])})
+    scores, renamed = (bounds[name].error.reshape(6, 3) for name in ("scores", "named"))
+    assert np.array_equal(renamed, scores[:, (1, 0, 2)])
+    assert not np.array_equal(renamed, scores)
+    assert within(raw, model, {"x": rows_of(3)})["named"][0] > 0
+
+
 @pytest.mark.parametrize("transform", ["NONE", "LOGISTIC", "SOFTMAX"])
 @pytest.mark.parametrize("targets", [1, 3])
 def test_linear_regressors(targets: int, transform: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,17 @@ def test_two_scores_and_argmax(squash: list[str], tmp_path: Path) -> None:
     nodes.append(node("ArgMax", ["p" if squash else "z"], ["label"], axis=-1, keepdims=0))
     check(load(tmp_path, network(nodes, TWO, outputs={"label": INT}), when_class(1)))
     check(load(tmp_path, network(nodes, TWO, outputs={"label": INT}), Highest(span=SPAN)))
+
+
+@pytest.mark.parametrize(("chooses", "channel"), [("ArgMax", 1), ("ArgMin", 0)])
+def test_a_column_belongs_to_the_label_that_it_rises_with(chooses: str, channel: int, tmp_path: Path) -> None:
+    """Of what the lowest column decides, the other column is the label's: costs, or distances."""
+    nodes = [*LOGIT, node("Softmax", ["z"], ["p"], axis=1), node(chooses, ["p"], ["label"], axis=1, keepdims=0)]
+    clause = replace(when_probability("0.7"), label=1)
+    model = load(tmp_path, network(nodes, TWO, outputs={"label": INT, "p": FLOAT}), clause)
+    assert model.deployed is not None
+    assert model.deployed.channel == channel
+    check(model)
 
 
 def test_two_raw_scores(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairdsl.models.float32.arithmetic import as_float32, converted
 from fairdsl.models.float32.call import ML, Call, Handlers
 from fairdsl.models.float32.values import Choice, Logits, NoBoundError, Rounded, Value, moved, of_file, told_apart
+from fairdsl.models.onnx_import.columns import in_order, keys_of
 from fairdsl.models.onnx_import.file import numpy_dtype
 
 __all__ = ["HANDLERS", "cut", "looked_up", "relabelled", "side_by_side"]
@@ -345,6 +346,12 @@ def _imputer(call: Call) -> list[Value]:
     return [call.value(0)]
 
 
+def _zip_map(call: Call) -> list[Value]:
+    """Columns with names, in the order of the names."""
+    order = in_order(keys_of(call.node.attributes))
+    return [moved(call.value(0), lambda positions: positions.reshape(1, -1)[:, order])]
+
+
 HANDLERS: Handlers = {
     ("", "Identity"): _same,
     ("", "Dropout"): _dropout,
@@ -367,5 +374,5 @@ HANDLERS: Handlers = {
     (ML, "ArrayFeatureExtractor"): _array_feature_extractor,
     (ML, "FeatureVectorizer"): _feature_vectorizer,
     (ML, "Imputer"): _imputer,
-    (ML, "ZipMap"): _same,
+    (ML, "ZipMap"): _zip_map,
 }

@@ -161,6 +161,7 @@ def moved(value: Value, move: Callable[[Positions], Positions]) -> Value:
 def _taken(value: Rounded, positions: Positions) -> Rounded:
     flat, size = positions.reshape(-1), prod(value.shape)
     same = flat.size == size and bool((flat == np.arange(size)).all())
+    whole = same or (flat.size == size and bool((np.sort(flat) == np.arange(size)).all()))
 
     def take(array: Floats) -> Floats:
         rows = array.reshape(len(array), size)
@@ -170,7 +171,7 @@ def _taken(value: Rounded, positions: Positions) -> Rounded:
     high = low if value.low is value.high else take(value.high)
     logits = value.logits
     if logits is not None:
-        kept = not logits.joint or same
+        kept = not logits.joint or whole
         logits = replace(logits, scores=_taken(logits.scores, positions)) if kept else None
     choice = value.choice if same and size == 1 else None
     return replace(value, low=low, high=high, error=take(value.error), logits=logits, choice=choice)
