@@ -36,16 +36,32 @@ def enter_lines(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, 
         behind = row + (leaves.rows[axis + 1] - row) // 2 + high - 1
         if spans(own, leaves.meet[row + low], leaves.meet[behind], start, end):
             continue
+        mark_ends(leaves, tree, own, axis, low, high, work)
         segment, whole, ends, begin = 0, weight(trees, axis, low, high), work.ends[count], low
         ends[0] = 0
-        while begin < high:
-            until = min(high, leaves.behind[tree, row + begin])
-            work.size[count, segment] = weight(trees, axis, begin, until) / whole
-            segment, begin = segment + 1, until
-            ends[segment] = until - low
+        for until in range(low + 1, high + 1):
+            if work.column[until - low] != 0.0:
+                work.size[count, segment] = weight(trees, axis, begin, until) / whole
+                segment, begin = segment + 1, until
+                ends[segment] = until - low
         work.axes[count], work.segments[count] = axis, segment
         count += 1
     return count
+
+
+@part
+def mark_ends(leaves: Leaves, tree: int, own: Bits, axis: int, low: int, high: int, work: Effects) -> None:
+    """Mark in ``work.column`` where along an axis, within a box, leaves of a tree that it reaches begin or end."""
+    for place in range(high - low):
+        work.column[place] = 0.0
+    work.column[high - low] = 1.0
+    for word in range(leaves.starts[tree], leaves.starts[tree + 1]):
+        bits = own[word]
+        while bits != _NONE:
+            leaf = word * 64 + lowest(bits)
+            bits &= bits - _ONE
+            work.column[max(leaves.low[leaf, axis], low) - low] = 1.0
+            work.column[min(leaves.high[leaf, axis], high) - low] = 1.0
 
 
 @part
