@@ -232,8 +232,16 @@ class Room(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """Scratch space for effects of one axis and of pairs (:mod:`.pairwise`); places are counted from the box's."""
+    """Scratch space for effects of one axis and of pairs (:mod:`.pairwise`).
 
+    Places are parts of an axis, or several beside each other that no leaf in the box tells apart.
+    """
+
+    #: Of each axis how many places a box has, where they begin and end [axes, parts + 1], counted from where the box
+    #: begins, and which part is in which place (the one behind the box too).
+    width: Integers
+    edge: Annotated[Integers, 2]
+    index: Annotated[Integers, 2]
     #: Of a tree: the axes that part it, into how many segments, where these begin [axes, parts + 1], and their sizes.
     axes: Integers
     segments: Integers
