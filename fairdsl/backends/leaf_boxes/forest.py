@@ -104,7 +104,7 @@ class Forest:
         return Effects(
             width=np.zeros(axes, dtype=np.int64),
             edge=np.zeros((axes, parts), dtype=np.int64),
-            index=np.zeros((axes, parts), dtype=np.int64),
+            numbers=np.zeros((axes, parts), dtype=np.int64),
             axes=np.zeros(axes, dtype=np.int64),
             segments=np.zeros(axes, dtype=np.int64),
             ends=np.zeros((axes, parts + 1), dtype=np.int64),

@@ -53,7 +53,7 @@ def enter_lines(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, 
 @part
 def mark_ends(leaves: Leaves, tree: int, own: Bits, axis: int, low: int, high: int, work: Effects) -> None:
     """Mark in ``work.column`` at which places of an axis leaves of a tree begin or end."""
-    index, column = work.index[axis], work.column
+    index, column = work.numbers[axis], work.column
     for place in range(work.width[axis] + 1):
         column[place] = 0.0
     column[work.width[axis]] = 1.0
@@ -74,10 +74,10 @@ def enter_leaf(trees: Trees, leaves: Leaves, place: int, room: Room, work: Effec
         axis, ends, first = work.axes[line], work.ends[line], 0
         low, high = room.low[axis], room.high[axis]
         begin, behind = max(leaves.low[place, axis], low), min(leaves.high[place, axis], high)
-        while ends[first + 1] <= work.index[axis, begin - low]:
+        while ends[first + 1] <= work.numbers[axis, begin - low]:
             first += 1
         last = first
-        while ends[last + 1] < work.index[axis, behind - low]:
+        while ends[last + 1] < work.numbers[axis, behind - low]:
             last += 1
         share = weight(trees, axis, begin, behind) / weight(trees, axis, low, high)
         work.first[number, line], work.last[number, line] = first, last
@@ -201,7 +201,7 @@ def enter_pair(work: Effects, row: int, number: int, line: int, other: int, mean
 @part
 def lay_out(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> None:
     """Divide each axis where leaves that the box reaches begin or end: nothing changes between two such places."""
-    index = work.index
+    index = work.numbers
     for axis in range(trees.ordered.shape[0]):
         if trees.ordered[axis]:
             for place in range(room.high[axis] - room.low[axis]):

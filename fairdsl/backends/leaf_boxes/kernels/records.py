@@ -238,10 +238,10 @@ class Effects(NamedTuple):
     """
 
     #: Of each axis how many places a box has, where they begin and end [axes, parts + 1], counted from where the box
-    #: begins, and which part is in which place (the one behind the box too).
+    #: begins, and the number of the place in which each part is (the one behind the box too).
     width: Integers
     edge: Annotated[Integers, 2]
-    index: Annotated[Integers, 2]
+    numbers: Annotated[Integers, 2]
     #: Of a tree: the axes that part it, into how many segments, where these begin [axes, parts + 1], and their sizes.
     axes: Integers
     segments: Integers
