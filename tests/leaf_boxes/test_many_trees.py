@@ -224,12 +224,12 @@ def test_what_waits_is_about_what_is_open(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_boxes_that_waited_are_counted_when_it_is_their_turn() -> None:
     """Open boxes are counted in place of being cut, and everything comes to what enumeration comes to."""
-    question = many(12, 4, seed=3, values=6)
+    question = many(20, 4, seed=3, values=6)
     found = forest_of(lower(question, question.question))  # type: ignore[arg-type]
     assert found is not None
     descent = Refinement.start(found, memory=2**22, kept=True)
     descent._boxes.pace[COUNTED] = 0
-    while descent._boxes.counts[graft.HEAP] < 8:
+    for _ in range(40):
         descent._refine(1, 2**20)
         descent._enter(int(descent._settled.number[0]))
     waiting, looked_at = int(descent._boxes.counts[graft.HEAP]), descent.looked_at
