@@ -185,7 +185,8 @@ def edits(kept: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def test_claims_that_do_not_come_out_are_refused(which: int) -> None:
     forest = forest_of(lower(SMALL, SMALL.question))  # type: ignore[arg-type]
     assert forest is not None
-    begun, kept = part_way(forest, 30)
+    begun, kept = part_way(forest, 60)
+    assert kept["unfair"].any(), "something to lie about"
     check(forest, restored(forest.sizes, begun, kept)[1], ALL, 2**24)
     name, lie = edits(kept)[which]
     with pytest.raises(ValueError, match=r"claims|open"):

@@ -208,6 +208,42 @@ def test_moments_are_those_of_everybody() -> None:
         assert np.var(scores) / unit**2 <= moments[1] <= np.var(scores) / unit**2 * 1.2
 
 
+def test_what_waits_is_about_what_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a box is known to hold covers its parts only while they show less: then all of them is open again."""
+    monkeypatch.setattr(refinement, "_CUTS", 64)
+    question = many(40, 6, seed=1, values=6)
+    found = forest_of(lower(question, question.question))  # type: ignore[arg-type]
+    assert found is not None
+    descent = Refinement.start(found, memory=2**26)
+    descent._boxes.pace[COUNTED] = 0
+    for _ in range(24):
+        descent.step()
+    assert descent._boxes.above.max() >= 0, "something was bounded"
+    assert descent.undecided > 0.8 * descent.left / descent.size > 0.0
+
+
+def test_boxes_that_waited_are_counted_when_it_is_their_turn() -> None:
+    """Open boxes are counted in place of being cut, and everything comes to what enumeration comes to."""
+    question = many(20, 4, seed=3, values=6)
+    found = forest_of(lower(question, question.question))  # type: ignore[arg-type]
+    assert found is not None
+    descent = Refinement.start(found, memory=2**22, kept=True)
+    descent._boxes.pace[COUNTED] = 0
+    for _ in range(40):
+        descent._refine(1, 2**20)
+        descent._enter(int(descent._settled.number[0]))
+    waiting, looked_at = int(descent._boxes.counts[graft.HEAP]), descent.looked_at
+    descent._boxes.pace[COUNTED] = 256
+    descent._refine(4, 2**20)
+    descent._enter(int(descent._settled.number[0]))
+    assert (int(descent._boxes.counts[graft.HEAP]), descent.looked_at) == (waiting - 4, looked_at)
+    while not descent.finished:
+        descent.step()
+    known = truth(question)
+    assert (descent.left, descent.counts.fair) == (0, known.fair)
+    assert descent.counts.unfair == known.total - known.fair
+
+
 def test_without_room_for_boxes_the_rest_is_open() -> None:
     question = many(60, 6, seed=3, values=10)
     pair = question.question

@@ -102,6 +102,9 @@ class Forest:
         ]
         pairs = (sum(widths) ** 2 - sum(width**2 for width in widths)) // 2
         return Effects(
+            width=np.zeros(axes, dtype=np.int64),
+            edge=np.zeros((axes, parts), dtype=np.int64),
+            numbers=np.zeros((axes, parts), dtype=np.int64),
             axes=np.zeros(axes, dtype=np.int64),
             segments=np.zeros(axes, dtype=np.int64),
             ends=np.zeros((axes, parts + 1), dtype=np.int64),

@@ -34,7 +34,7 @@ def choose(trees: Trees, room: Room, work: Effects) -> int:
     while count < LEVELS:
         most, best = 0.0, -1
         for axis in range(trees.ordered.shape[0]):
-            width = room.high[axis] - room.low[axis]
+            width = work.width[axis]
             if not trees.ordered[axis] or work.chosen[axis] or cells * width > _CELLS:
                 continue
             amount = 0.0
@@ -50,7 +50,7 @@ def choose(trees: Trees, room: Room, work: Effects) -> int:
             break
         work.chosen[best] = 1
         work.levels[count] = best
-        cells *= room.high[best] - room.low[best]
+        cells *= work.width[best]
         count += 1
     return count
 
@@ -68,7 +68,7 @@ def go_down(trees: Trees, room: Room, work: Effects, level: int, count: int) -> 
         work.middle[level + 1, person] = work.middle[level, person] + held[axis, x]
         varies = 0.0
         for other in range(axes):
-            width = room.high[other] - room.low[other]
+            width = work.width[other]
             if not trees.ordered[other] or width == 1 or other == axis:
                 continue
             known = False
@@ -78,7 +78,7 @@ def go_down(trees: Trees, room: Room, work: Effects, level: int, count: int) -> 
                 continue
             begin, step = work.begins[axis, other] + x * width, 1
             if other > axis:
-                begin, step = work.begins[other, axis] + x, room.high[axis] - room.low[axis]
+                begin, step = work.begins[other, axis] + x, work.width[axis]
             table, total = work.table[person], 0.0
             for y in range(width):
                 amount = held[other, y] + table[begin + y * step]
@@ -97,11 +97,11 @@ def begin(trees: Trees, room: Room, work: Effects, person: int, cells: int) -> N
     for axis in range(axes):
         if not trees.ordered[axis]:
             continue
-        work.steps[0] += 2 * cells * (room.high[axis] - room.low[axis])
+        work.steps[0] += 2 * cells * work.width[axis]
         for other in range(axis):
             if trees.ordered[other] and not work.chosen[axis] and not work.chosen[other]:
                 between += work.varies[person, axis, other]
-        for x in range(room.high[axis] - room.low[axis]):
+        for x in range(work.width[axis]):
             work.held[0, person, axis, x] = work.main[person, axis, x]
     work.between[person] = between
 
@@ -113,7 +113,7 @@ def fair_by_cells(trees: Trees, room: Room, work: Effects, above: float, off: fl
     if count == 0:
         return 0.0
     for level in range(count):
-        cells *= room.high[work.levels[level]] - room.low[work.levels[level]]
+        cells *= work.width[work.levels[level]]
     for person in range(people):
         if room.present[person]:
             begin(trees, room, work, person, cells)
@@ -136,7 +136,7 @@ def go_through(trees: Trees, room: Room, work: Effects, count: int, above: float
     level = 0
     work.place[0] = 0
     while level >= 0:
-        if work.place[level] == room.high[work.levels[level]] - room.low[work.levels[level]]:
+        if work.place[level] == work.width[work.levels[level]]:
             level -= 1
             if level >= 0:
                 work.place[level] += 1

@@ -111,7 +111,7 @@ def foreseen_cut(
     people = room.present.shape[0]
     least, chosen = open_now * (1.0 - 2.0**-20), -1
     for axis in range(trees.ordered.shape[0]):
-        width = boxes.high[box, axis] - boxes.low[box, axis]
+        width = work.width[axis]
         if not trees.ordered[axis] or width < 2:
             continue
         for cut in range(1, width):
@@ -143,6 +143,6 @@ def foreseen_cut(
             open_behind = min(1.0, work.gained[cut, 2], work.gained[cut, 3])
             left = size * open_before + (1.0 - size) * open_behind
             if left < least:
-                least, chosen, boxes.cut[box] = left, axis, boxes.low[box, axis] + cut
+                least, chosen, boxes.cut[box] = left, axis, boxes.low[box, axis] + work.edge[axis, cut]
     boxes.axis[box] = chosen
     return chosen >= 0

@@ -36,16 +36,34 @@ def enter_lines(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, 
         behind = row + (leaves.rows[axis + 1] - row) // 2 + high - 1
         if spans(own, leaves.meet[row + low], leaves.meet[behind], start, end):
             continue
-        segment, whole, ends, begin = 0, weight(trees, axis, low, high), work.ends[count], low
+        mark_ends(leaves, tree, own, axis, low, high, work)
+        segment, whole, ends, begin = 0, weight(trees, axis, low, high), work.ends[count], 0
         ends[0] = 0
-        while begin < high:
-            until = min(high, leaves.behind[tree, row + begin])
-            work.size[count, segment] = weight(trees, axis, begin, until) / whole
-            segment, begin = segment + 1, until
-            ends[segment] = until - low
+        for place in range(1, work.width[axis] + 1):
+            if work.column[place] != 0.0:
+                size = weight(trees, axis, low + work.edge[axis, begin], low + work.edge[axis, place])
+                work.size[count, segment] = size / whole
+                segment, begin = segment + 1, place
+                ends[segment] = place
         work.axes[count], work.segments[count] = axis, segment
         count += 1
     return count
+
+
+@part
+def mark_ends(leaves: Leaves, tree: int, own: Bits, axis: int, low: int, high: int, work: Effects) -> None:
+    """Mark in ``work.column`` at which places of an axis leaves of a tree begin or end."""
+    index, column = work.numbers[axis], work.column
+    for place in range(work.width[axis] + 1):
+        column[place] = 0.0
+    column[work.width[axis]] = 1.0
+    for word in range(leaves.starts[tree], leaves.starts[tree + 1]):
+        bits = own[word]
+        while bits != _NONE:
+            leaf = word * 64 + lowest(bits)
+            bits &= bits - _ONE
+            column[index[max(leaves.low[leaf, axis], low) - low]] = 1.0
+            column[index[min(leaves.high[leaf, axis], high) - low]] = 1.0
 
 
 @part
@@ -56,10 +74,10 @@ def enter_leaf(trees: Trees, leaves: Leaves, place: int, room: Room, work: Effec
         axis, ends, first = work.axes[line], work.ends[line], 0
         low, high = room.low[axis], room.high[axis]
         begin, behind = max(leaves.low[place, axis], low), min(leaves.high[place, axis], high)
-        while ends[first + 1] <= begin - low:
+        while ends[first + 1] <= work.numbers[axis, begin - low]:
             first += 1
         last = first
-        while ends[last + 1] < behind - low:
+        while ends[last + 1] < work.numbers[axis, behind - low]:
             last += 1
         share = weight(trees, axis, begin, behind) / weight(trees, axis, low, high)
         work.first[number, line], work.last[number, line] = first, last
@@ -111,7 +129,7 @@ def enter_tree(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, w
     rest -= enter_main(work, row, count, number, mean)
     for line in range(count):
         for other in range(line):
-            rest -= enter_pair(work, row, number, line, other, mean, room)
+            rest -= enter_pair(work, row, number, line, other, mean)
             work.steps[0] += 8 * number + 4 * work.segments[line] * work.segments[other]
     work.sums[row, 0] += mean
     work.sums[row, 1] += span
@@ -146,7 +164,7 @@ def enter_main(work: Effects, row: int, count: int, number: int, mean: float) ->
 
 
 @part
-def enter_pair(work: Effects, row: int, number: int, line: int, other: int, mean: float, room: Room) -> float:
+def enter_pair(work: Effects, row: int, number: int, line: int, other: int, mean: float) -> float:
     """Add the effect of two axes of a tree to the tables, as changes along both; its variance."""
     changes, effect, across = work.both, work.effect[line], work.effect[other]
     segments, others = work.segments[line], work.segments[other]
@@ -165,7 +183,7 @@ def enter_pair(work: Effects, row: int, number: int, line: int, other: int, mean
         changes[behind, begin] -= amount
         changes[behind, end] += amount
     axis, second, found = work.axes[line], work.axes[other], 0.0
-    table, width = work.table[row], room.high[second] - room.low[second]
+    table, width = work.table[row], work.width[second]
     begins, ends, across_ends = work.begins[axis, second], work.ends[line], work.ends[other]
     for place in range(others):
         work.column[place] = 0.0
@@ -181,23 +199,57 @@ def enter_pair(work: Effects, row: int, number: int, line: int, other: int, mean
 
 
 @part
+def lay_out(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> None:
+    """Divide each axis where leaves that the box reaches begin or end: nothing changes between two such places."""
+    index = work.numbers
+    for axis in range(trees.ordered.shape[0]):
+        if trees.ordered[axis]:
+            for place in range(room.high[axis] - room.low[axis]):
+                index[axis, place] = 0
+            index[axis, room.high[axis] - room.low[axis]] = 1
+    for word in range(room.reached.shape[0]):
+        bits = room.reached[word]
+        while bits != _NONE:
+            leaf = word * 64 + lowest(bits)
+            bits &= bits - _ONE
+            axes = np.uint64(leaves.bounded[leaf])
+            while axes != _NONE:
+                axis = lowest(axes)
+                axes &= axes - _ONE
+                if trees.ordered[axis]:
+                    low, high = room.low[axis], room.high[axis]
+                    index[axis, max(leaves.low[leaf, axis], low) - low] = 1
+                    index[axis, min(leaves.high[leaf, axis], high) - low] = 1
+    for axis in range(trees.ordered.shape[0]):
+        if trees.ordered[axis]:
+            width = 0
+            for place in range(1, room.high[axis] - room.low[axis] + 1):
+                width += index[axis, place]
+                if index[axis, place] == 1:
+                    work.edge[axis, width] = place
+                index[axis, place] = width
+            index[axis, 0] = work.edge[axis, 0] = 0
+            work.width[axis] = width
+
+
+@part
 def clear(trees: Trees, room: Room, work: Effects) -> None:
     """Empty the tables, and lay out those of two axes for this box."""
     axes, rows, place = trees.ordered.shape[0], work.main.shape[0], 0
     for axis in range(axes):
         if not trees.ordered[axis]:
             continue
-        width = room.high[axis] - room.low[axis]
-        whole = weight(trees, axis, room.low[axis], room.high[axis])
+        low, width, edge = room.low[axis], work.width[axis], work.edge[axis]
+        whole = weight(trees, axis, low, room.high[axis])
         for x in range(width):
-            work.part[axis, x] = weight(trees, axis, room.low[axis] + x, room.low[axis] + x + 1) / whole
+            work.part[axis, x] = weight(trees, axis, low + edge[x], low + edge[x + 1]) / whole
             for row in range(rows):
                 work.main[row, axis, x] = 0.0
         for other in range(axis):
             # A tree names its axes in ascending order, so the second one is before.
             work.begins[axis, other] = place
             if trees.ordered[other]:
-                place += width * (room.high[other] - room.low[other])
+                place += width * work.width[other]
     work.steps[0] = 2 * place * rows
     for row in range(rows):
         work.sums[row, :] = 0.0
@@ -207,13 +259,13 @@ def clear(trees: Trees, room: Room, work: Effects) -> None:
 
 
 @part
-def explained(trees: Trees, room: Room, work: Effects, person: int, alike: int) -> float:
+def explained(trees: Trees, work: Effects, person: int, alike: int) -> float:
     """The variance of main effects and of effects of pairs; main effects of all become part of the assignment's own."""
     found = 0.0
     for axis in range(trees.ordered.shape[0]):
         if not trees.ordered[axis]:
             continue
-        width, total = room.high[axis] - room.low[axis], 0.0
+        width, total = work.width[axis], 0.0
         for x in range(width):
             work.main[person, axis, x] += work.main[alike, axis, x]
             total += work.part[axis, x] * work.main[person, axis, x] * work.main[person, axis, x]
@@ -223,7 +275,7 @@ def explained(trees: Trees, room: Room, work: Effects, person: int, alike: int) 
             work.varies[person, axis, other] = 0.0
             if not trees.ordered[other] or width == 1:
                 continue
-            across, place = room.high[other] - room.low[other], work.begins[axis, other]
+            across, place = work.width[other], work.begins[axis, other]
             if across == 1:
                 continue
             total = 0.0
@@ -280,9 +332,10 @@ def pairwise(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> float:
     tables, of a tree as well, and in cells at most five entries are one: 16 (8 + a)^2 g R^2 is more than all of these.
     """
     people, first, off = room.present.shape[0], first_present(room), 0.0
-    clear(trees, room, work)
     for axis in range(trees.ordered.shape[0]):
         narrow(trees.ordered, leaves, axis, room.low[axis], room.high[axis], room.reached, room.union)
+    lay_out(trees, leaves, room, work)
+    clear(trees, room, work)
     for tree in range(leaves.starts.shape[0] - 1):
         parted = False
         if tree >= leaves.alike:
@@ -304,6 +357,6 @@ def pairwise(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> float:
             many = (8.0 + trees.ordered.shape[0]) ** 2
             work.more[person] = 16.0 * many * work.rounding[0] * span * span
             work.rest[person] = unexplained(work, person, people) + work.more[person]
-            room.moments[person, 1] = explained(trees, room, work, person, people) + work.rest[person]
+            room.moments[person, 1] = explained(trees, work, person, people) + work.rest[person]
             off = max(off, work.rounding[0] * span + 2.0**-50 * abs(above))
     return off

@@ -125,9 +125,10 @@ class Boxes(NamedTuple):
     """The tree of boxes: one that was cut has two children, at ``child`` and ``child + 1``; freed pairs are used again.
 
     Masses are shares of the whole. ``fair`` bounds from below what is fair of a box, with what was ``peeled`` off at
-    its ends, which is not a part of it any more; ``left`` is the share of the box, by the last bound above it, that is
-    open. A box has a bound of its own where ``fair`` is more than what was peeled off. ``below`` is what the boxes
-    below such a one show, and it counts where it is more; ``above`` is the nearest such box above another, or -1.
+    its ends, which is not a part of it any more; ``left`` is the share of the box that is open by the last bound above
+    it that is more than what is shown below that. A box has a bound of its own where ``fair`` is more than what was
+    peeled off. ``below`` is what the boxes below such a one show, and it counts where it is more; ``above`` is the
+    nearest such box above another, or -1.
     """
 
     low: Annotated[Integers, 2]
@@ -152,8 +153,9 @@ class Boxes(NamedTuple):
     #: as much as visiting so many nodes takes for effects of pairs. Then how many boxes, from the first, nobody has
     #: looked at yet, and how many entries of ``free`` were free before the last call and still are.
     counts: Integers
-    #: Running means: of the open mass that effects of pairs close in a box, and what is counted for that; the same of
-    #: ranges. Then the open mass of the heap, and how many leaves may be left in a box that is counted.
+    #: Running means: the share of a box that effects of pairs leave open, and what is counted for them; by how much
+    #: less is open once a box is cut, and what is counted for a look without effects. Then the open mass of the heap,
+    #: and how many leaves may be left in a box that is counted.
     pace: Floats
 
 
@@ -230,8 +232,16 @@ class Room(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """Scratch space for effects of one axis and of pairs (:mod:`.pairwise`); places are counted from the box's."""
+    """Scratch space for effects of one axis and of pairs (:mod:`.pairwise`).
 
+    Places are parts of an axis, or several beside each other that no leaf in the box tells apart.
+    """
+
+    #: Of each axis how many places a box has, where they begin and end [axes, parts + 1], counted from where the box
+    #: begins, and the number of the place in which each part is (the one behind the box too).
+    width: Integers
+    edge: Annotated[Integers, 2]
+    numbers: Annotated[Integers, 2]
     #: Of a tree: the axes that part it, into how many segments, where these begin [axes, parts + 1], and their sizes.
     axes: Integers
     segments: Integers

@@ -6,6 +6,14 @@ from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, moments, reache
 from fairdsl.backends.leaf_boxes.kernels.cells import fair_by_cells
 from fairdsl.backends.leaf_boxes.kernels.counting import count_box, worth_counting
 from fairdsl.backends.leaf_boxes.kernels.cutting import best_cut, foreseen_cut, nearest_cut, sum_effects
+from fairdsl.backends.leaf_boxes.kernels.pacing import (
+    STEPS,
+    note_cut,
+    note_effects,
+    note_look,
+    worth_effects,
+    worth_moments,
+)
 from fairdsl.backends.leaf_boxes.kernels.pairwise import pairwise
 from fairdsl.backends.leaf_boxes.kernels.peeling import copy_box, enter_settled, narrower, peel, read_off
 from fairdsl.backends.leaf_boxes.kernels.ranges import gains, profile, ranges
@@ -24,45 +32,16 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
     Settled,
     Trees,
 )
-from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, free_closed, pop, push, tell_above
+from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, free_closed, pop, push, share_left, tell_above
 from fairdsl.numerics.kernels.compiled import exact, part
 
 __all__ = ["refine"]
 
 _HEAP, _FREE, _USED, _LOOKED, _RANGES, _MOMENTS, _PAIRWISE, _NEW, _FREED_BEFORE = 0, 1, 2, 3, 4, 5, 6, 7, 8
-_EFFECTS, _FOR_EFFECTS, _BY_RANGES, _FOR_RANGES = 0, 1, 2, 3
-#: Effects of pairs are worked out of boxes that leave this share of everything open, or where ranges close little: what
-#: is open goes down with less than this power of the number of boxes. And while they close at least half of what ranges
-#: close in the same time or, to see that, took no more than this part of the time. So many steps count as one node, and
-#: a word of ranges as so many; what they close is averaged over about so many boxes.
-_LIGHT, _LITTLE, _WORTH, _TRIED, _STEPS, _WORD = 2.0**-16, 0.2, 2.0, 0.02, 16, 7
-_SLOWLY, _MORE_SLOWLY = 1.0 / 32, 1.0 / 256
-#: Exact moments, which take some hundred times as long, are worked out where effects of pairs leave so much of the
-#: variance unexplained, while they took no more of the time so far than this.
-_UNEXPLAINED, _PART = 0.3, 0.02
+#: A box is counted at once if it leaves at least this part as much open as the first that waits, else when it is first.
+_SOON = 0.25
 #: The share of a variance that effects of pairs may leave unexplained where cells are gone through.
 _REST = 0.1
-
-
-@part
-def worth_effects(trees: Trees, boxes: Boxes, box: int) -> bool:
-    """Whether effects of pairs are worked out of a box, which leaves so much open."""
-    pace = boxes.pace
-    heavy = boxes.mass[box] * boxes.left[box] >= _LIGHT
-    slow = boxes.counts[_LOOKED] * pace[_BY_RANGES] < _LITTLE * pace[WAITING]
-    if trees.margins[3] < 0.0 or not (heavy or slow):
-        return False
-    ahead = _WORTH * pace[_EFFECTS] * pace[_FOR_RANGES] >= pace[_BY_RANGES] * pace[_FOR_EFFECTS]
-    seldom = boxes.counts[_PAIRWISE] <= _TRIED * _WORD * boxes.counts[_RANGES]
-    return bool(ahead or seldom)
-
-
-@part
-def worth_moments(boxes: Boxes, room: Room, work: Effects, first: int) -> bool:
-    """Whether moments are worked out: effects of pairs explain little, and moments took little of the time so far."""
-    counts = boxes.counts
-    little = counts[_MOMENTS] <= _PART * (counts[_PAIRWISE] + _WORD * counts[_RANGES])
-    return bool(little and work.rest[first] > _UNEXPLAINED * room.moments[first, 1])
 
 
 @part
@@ -159,7 +138,8 @@ def bound(
         kind = read_off(trees, room, first, -1, 0)
         if kind != OPEN:
             return kind
-        if counted(trees, leaves, boxes, box, room, parts, settled, first):
+        soon = boxes.counts[_HEAP] == 0 or boxes.mass[box] * boxes.left[box] >= _SOON * boxes.keys[0]
+        if soon and counted(trees, leaves, boxes, box, room, parts, settled, first):
             return PEELED
         for axis in range(trees.ordered.shape[0]):
             room.low[axis], room.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
@@ -187,18 +167,17 @@ def bound_by_moments(
     trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, work: Effects, first: int
 ) -> bool:
     """Bound what of a box is fair by means and variances, and choose where to cut it; False where that is not seen."""
-    counts, pace, left_before = boxes.counts, boxes.pace, boxes.left[box]
+    counts = boxes.counts
     for axis in range(trees.ordered.shape[0]):
         room.low[axis], room.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
     off, apart = pairwise(trees, leaves, room, work), float(trees.limits[1] - trees.limits[0])
     share = fair_by_moments(trees, room, first, 0.0, apart, off, 0.0, 1.0)
     explained = work.rest[first] < _REST * room.moments[first, 1]
     by_cells = fair_by_cells(trees, room, work, apart, 16.0 * off) if explained else 0.0
-    keep_share(boxes, box, max(share, by_cells))
-    took = work.steps[0] // _STEPS
-    counts[_PAIRWISE] += took
-    pace[_EFFECTS] += _SLOWLY * (boxes.mass[box] * (left_before - boxes.left[box]) - pace[_EFFECTS])
-    pace[_FOR_EFFECTS] += _SLOWLY * (took - pace[_FOR_EFFECTS])
+    share = max(share, by_cells)
+    keep_share(boxes, box, share)
+    counts[_PAIRWISE] += work.steps[0] // STEPS
+    note_effects(boxes, 1.0 - share, work.steps[0] // STEPS)
     if worth_moments(boxes, room, work, first):
         margins = trees.margins
         moments(trees, boxes.low[box], boxes.high[box], room, counts)
@@ -228,13 +207,11 @@ def settle(
     settled: Settled,
 ) -> None:
     """Look at a box that is new, and put it where it belongs."""
-    counts, pace = boxes.counts, boxes.pace
+    counts = boxes.counts
     counts[_LOOKED] += 1
-    before, left, words = boxes.mass[box], boxes.left[box], counts[_RANGES]
+    words = counts[_RANGES]
     kind = look(trees, leaves, boxes, box, room, work, parts, settled)
-    closed = before if kind != OPEN else before - boxes.mass[box]
-    pace[_BY_RANGES] += _MORE_SLOWLY * (closed * left - pace[_BY_RANGES])
-    pace[_FOR_RANGES] += _MORE_SLOWLY * (_WORD * (counts[_RANGES] - words) - pace[_FOR_RANGES])
+    note_look(boxes, counts[_RANGES] - words)
     if kind == OPEN:
         boxes.child[box] = -1
         push(boxes, box)
@@ -251,6 +228,31 @@ def settle(
 def visited(counts: Integers) -> int:
     """Nodes and leaves that were gone through."""
     return int(counts[_RANGES] + counts[_MOMENTS] + counts[_PAIRWISE])
+
+
+@part
+def counted_now(
+    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, parts: Parts, settled: Settled
+) -> bool:
+    """Count a box that waited, and of which it is known who is there, if few leaves are left; whether that was done."""
+    low, high, first = boxes.low[box], boxes.high[box], -1
+    for person in range(trees.roots.shape[0]):
+        node = reached(trees, trees.conditions[person], low, high)
+        if trees.axis[node] >= 0:
+            return False
+        room.present[person] = trees.value[node] != 0
+        if room.present[person] and first < 0:
+            first = person
+    ranges(trees, leaves, low, high, room, boxes.counts)
+    if not (
+        worth_counting(trees, leaves, boxes, room) and count_box(trees, leaves, boxes, box, room, parts, settled, first)
+    ):
+        return False
+    boxes.child[box] = -2
+    tell_above(boxes, boxes.above[box], boxes.peeled[box] - boxes.fair[box])
+    boxes.fair[box] = max(boxes.fair[box], boxes.peeled[box])
+    free_closed(boxes, boxes.parent[box])
+    return True
 
 
 @part
@@ -281,8 +283,8 @@ def cut_in_two(
             boxes.low[one, axis] = cut
         size = weight(trees, axis, boxes.low[one, axis], boxes.high[one, axis])
         boxes.mass[one] = boxes.mass[box] * (size / whole) if whole > 0.0 else 0.0
-        boxes.parent[one], boxes.left[one], boxes.fair[one], boxes.peeled[one] = box, boxes.left[box], 0.0, 0.0
-        boxes.above[one] = above
+        boxes.parent[one], boxes.above[one], boxes.fair[one], boxes.peeled[one] = box, above, 0.0, 0.0
+        boxes.left[one] = share_left(boxes, one)
         settle(trees, leaves, boxes, one, room, work, parts, settled)
         tell_above(boxes, above, boxes.fair[one])
     free_closed(boxes, box)
@@ -322,5 +324,9 @@ def refine(
             return False
         if settled.number[0] + rows > settled.kind.shape[0] or visited(counts) - begun > most:
             return True
-        cut_in_two(trees, leaves, boxes, pop(boxes), room, work, parts, settled)
+        waiting = boxes.pace[WAITING]
+        box = pop(boxes)
+        if not counted_now(trees, leaves, boxes, box, room, parts, settled):
+            cut_in_two(trees, leaves, boxes, box, room, work, parts, settled)
+        note_cut(boxes, waiting - boxes.pace[WAITING])
     return bool(counts[_HEAP] > 0)

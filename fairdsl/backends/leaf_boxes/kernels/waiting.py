@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Floats, Integers
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["WAITING", "free_closed", "pop", "push", "take_back", "tell_above"]
+__all__ = ["WAITING", "bounding", "free_closed", "pop", "push", "share_left", "take_back", "tell_above"]
 
 _HEAP, _FREE = 0, 1
 #: Where the open mass of the heap stands.
@@ -64,6 +64,26 @@ def tell_above(boxes: Boxes, box: int, amount: float) -> None:
         boxes.known[1] += 1.0
     boxes.known[0] += max(0.0, amount)
     boxes.known[1] += 1.0
+
+
+@part
+def bounding(boxes: Boxes, box: int) -> int:
+    """The nearest box above one whose own bound counts, for the boxes below it show less; -1 where there is none."""
+    above = boxes.above[box]
+    while above >= 0 and boxes.below[above] >= boxes.fair[above]:
+        above = boxes.above[above]
+    return int(above)
+
+
+@part
+def share_left(boxes: Boxes, box: int) -> float:
+    """The share of a box that counts as open: of what is open below that bound, what it does not cover any more."""
+    above = bounding(boxes, box)
+    if above < 0:
+        return 1.0
+    shown = boxes.below[above]
+    rest = boxes.mass[above] + boxes.peeled[above] - shown
+    return max(0.0, 1.0 - (boxes.fair[above] - shown) / rest) if rest > 0.0 else 0.0
 
 
 @part
