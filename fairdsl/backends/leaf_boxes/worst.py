@@ -27,8 +27,9 @@ from fairdsl.backends.leaf_boxes.lowering import Lowered
 from fairdsl.backends.leaf_boxes.options import LeafBoxesOptions
 from fairdsl.backends.leaf_boxes.reach import parted
 from fairdsl.backends.leaf_boxes.witnesses import pairs
-from fairdsl.backends.refining.farthest import Asked, Bounded, Farthest, Halves, refined_further
+from fairdsl.backends.refining.farthest import Farthest, refined_further
 from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.regions import Asked, Bounded, Halves
 from fairdsl.backends.worst import Worst, refusal_of_worst
 from fairdsl.clock import Work
 from fairdsl.ir.problem import Problem

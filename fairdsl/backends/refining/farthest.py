@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -26,16 +25,16 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.refining.records import by_levels, flags, narrow, starts_of, whole
 from fairdsl.backends.refining.refinement import State, Stepwise
+from fairdsl.backends.refining.regions import Asked, Bounded, Halves
 from fairdsl.backends.refining.splits import Splits
 from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.worst import Worst
 from fairdsl.clock import UNITS, Work, spend
 from fairdsl.ir.domain import Point
 from fairdsl.ir.enclosure import Enclosure
-from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Reason, Unknown, Vacuous, Value
 
-__all__ = ["Asked", "Bounded", "Farthest", "Halves", "refined_further"]
+__all__ = ["Farthest", "refined_further"]
 
 Integers = NDArray[np.int64]
 
@@ -52,41 +51,6 @@ def refined_further(found: Farthest, budget: Budget, observer: Observer, schedul
         spend(found.work, found.step())
         high = "" if found.high is None else f", up to {float(found.high):.6g} apart"
         observer.progress("worst pairs", None, f"{found.nodes:,} {found.work.what}{high}")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The question: a problem whose scores are exact, and what is drawn with. What is made of it once stays with it."""
-
-    problem: Problem
-    seed: int = 0
-    made: dict[type, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    @classmethod
-    def of(cls, problem: Problem, seed: int = 0) -> Asked:
-        """Without the deployed file, on which only whoever asks replays pairs."""
-        return cls(replace(problem, model=replace(problem.model, deployed=None)), seed)
-
-    def __reduce__(self) -> tuple[type[Asked], tuple[Problem, int]]:
-        return Asked, (self.problem, self.seed)
-
-
-@dataclass(frozen=True, slots=True)
-class Bounded:
-    """A region and its bound, whether it can be cut, and how, where that is known by now."""
-
-    region: Any
-    bound: Any
-    cuttable: bool = True
-    cut: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Halves:
-    """How a region was cut, and what is left of it; None: nobody in a half is compared."""
-
-    way: tuple[int, int]
-    parts: tuple[Bounded | None, Bounded | None]
 
 
 class Farthest(Stepwise):

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer
-from fairdsl.backends.refining.farthest import Asked, Bounded, Farthest, Halves, refined_further
+from fairdsl.backends.refining.farthest import Farthest, refined_further
 from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.regions import Asked, Bounded, Halves
 from fairdsl.backends.smt.case_bounds import Bounder
 from fairdsl.backends.smt.cases import Atom, Case, parts_of
 from fairdsl.backends.smt.climb import Climb

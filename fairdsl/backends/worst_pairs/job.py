@@ -21,10 +21,11 @@ from fairdsl.backends.leaf_boxes.worst import Widest, refusal_of_widest
 from fairdsl.backends.refining import errors
 from fairdsl.backends.refining.clock import advance_until
 from fairdsl.backends.refining.container import Kind, pack, unpack
-from fairdsl.backends.refining.farthest import Asked, Farthest
+from fairdsl.backends.refining.farthest import Farthest
 from fairdsl.backends.refining.jobs import Job, Jobs, Joined
 from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.regions import Asked
 from fairdsl.backends.refining.written_models import WrittenModel, demand, model_from, written_model
 from fairdsl.backends.smt.options import SmtOptions
 from fairdsl.backends.smt.procedure import refusal
