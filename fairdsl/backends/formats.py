@@ -48,6 +48,7 @@ FORMATS: dict[str, Format] = {
     "population-job": Format(
         "job", "fairdsl.backends.rates:PopulationJob", "rates", r'\s*"schema": "fairdsl\.population-job/'
     ),
+    "gap-job": Format("job", "fairdsl.backends.worst_pairs:GapJob", "smt", r'\s*"schema": "fairdsl\.gap-job/'),
     "subset-sum": Format("json", "fairdsl.backends.subset_sum.encoding:SubsetSumInstance", "rates"),
     "sdimacs": Format("sdimacs", "fairdsl.backends.ssat.files:Sdimacs", "ssat"),
     "mcc": Format("cnf", "fairdsl.backends.ssat.files:Mcc", "ssat", r"c t p?wmc\b"),

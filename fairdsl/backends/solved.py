@@ -197,10 +197,10 @@ class Refined:
     ending: Ending
     #: Boxes that were evaluated, in earlier runs too.
     nodes: int
-    #: The shares, also where the demand asks whether everybody is treated alike.
-    standing: Shares | Vacuous
+    #: The shares, also where the demand asks whether everybody is treated alike; or what is known of a number.
+    standing: Shares | Vacuous | Value | Unknown
     #: What they come to for the demand.
-    verdict: Holds | Vacuous | Unknown | Shares
+    verdict: Holds | Vacuous | Unknown | Shares | Value
     #: What is believed of an earlier result; the shares are lowered by what may be wrong of it.
     taken: tuple[Claim, ...] = ()
 

@@ -30,7 +30,7 @@ from fairdsl.ir.plain_decimals import decimal_of
 from fairdsl.options import split_settings
 from fairdsl.report.words import REASONS
 from fairdsl.source.numbers import digits_of
-from fairdsl.verdict import Vacuous
+from fairdsl.verdict import Unknown, Vacuous, Value
 from fairdsl.verdict.claims import in_words
 
 if TYPE_CHECKING:
@@ -100,6 +100,10 @@ def _of_shares(solved: Solved, found: Refined) -> Iterator[tuple[str, str]]:
     standing = found.standing
     if isinstance(standing, Vacuous):
         yield "vacuous", "nobody is compared"
+    elif isinstance(standing, Value | Unknown):
+        low, high = standing.low, standing.high
+        yield "at least", "nobody is known" if low is None else f"{below(low)}"
+        yield "at most", "no bound is known" if high is None else f"{above(high)}"
     else:
         yield "certified", shown(standing.certified, percent=True, towards=Towards.DOWN)
         yield "falsified", shown(standing.falsified, percent=True, towards=Towards.DOWN)

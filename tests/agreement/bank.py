@@ -22,7 +22,7 @@ from fairdsl.ir.population import Network, Rows, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Excluding, GroupMetric, Pair, PairUnder, Precision, Quantity, SameDecision
 from fairdsl.prelude import metric_named
-from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Verdict, Violated
+from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Value, Verdict, Violated
 from tests import oracle
 from tests.agreement import engines, group_truth
 from tests.leaf_boxes.box_problems import any_problems, box_problems
@@ -32,6 +32,7 @@ from tests.rates.laws import masses, random_laws
 from tests.rule_strategies import rule_models, rule_problems
 from tests.strategies import attributes, confident_problems, models, predicates, problems, questions
 from tests.tree_strategies import tree_models, tree_problems
+from tests.worst_pairs.drawn import worst_pairs
 
 F = Fraction
 #: What estimates are drawn for: twice as near takes four times as long.
@@ -189,6 +190,16 @@ def wrong_people(problem: Problem, verdict: Verdict, known: object) -> str | Non
     if verdict.certified <= fair / inside <= 1 - verdict.falsified:
         return None
     return f"{fair / inside} outside [{verdict.certified}, {1 - verdict.falsified}]"
+
+
+def wrong_gap(problem: Problem, verdict: Verdict, known: object) -> str | None:
+    if isinstance(verdict, Vacuous):
+        return f"vacuous, and the gap is {known}" if known is not None else None
+    if not isinstance(verdict, Value):
+        return f"{verdict} is not a number"
+    if isinstance(known, Fraction) and verdict.low <= known <= verdict.high:
+        return None
+    return f"{known} outside [{verdict.low}, {verdict.high}]"
 
 
 @st.composite
@@ -396,6 +407,15 @@ KINDS: list[Kind] = [
             "rates": Least(accepted=0.5, decided=0.8, verdicts=(Shares,)),
         },
         written={"population-job": Least(accepted=0.3, decided=0.8)},
+    ),
+    Kind(
+        name="worst pairs",
+        problems=worst_pairs(),
+        share=1,
+        known=lambda asks: oracle.worst_gap(asks.of_pairs),
+        wrong=wrong_gap,
+        answered={"smt": Least(accepted=0.3, decided=0.8), "leaf_boxes": Least(accepted=0.1, decided=0.8)},
+        written={"gap-job": Least(accepted=0.3, decided=0.8)},
     ),
     groups(name="groups of rows", problems=groups_of_rows(), share=1.5, answered={"rows": Least(decided=0.2)}),
 ]

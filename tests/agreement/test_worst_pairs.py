@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.expr import TRUE, Relation
-from fairdsl.ir.model import Logits
+from fairdsl.ir.expr import Relation
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, ScoreGap, WorstPair
 from fairdsl.plan.joining import joined
@@ -24,27 +22,11 @@ from fairdsl.verdict import Interval, Judgement, Unknown, Vacuous, Value
 from tests.agreement.engines import ENGINES
 from tests.builders import category, domain, problem, real, score
 from tests.drawing import examples
-from tests.leaf_boxes.box_problems import box_models
 from tests.oracle import scores, worst_gap
-from tests.strategies import domains, models, questions, sureness
-from tests.tree_strategies import tree_models
+from tests.worst_pairs.drawn import worst_pairs
 
 NAMES = ("enumerate", "smt", "leaf_boxes")
 BY_NAME = {engine.name: engine for engine in (*ENGINES, LeafBoxes()) if engine.name in NAMES}
-
-
-@st.composite
-def worst_pairs(draw: st.DrawFn) -> Problem:
-    """Networks, linear models and trees of one score, and every clause about who is compared."""
-    drawn = draw(domains())
-    kind = draw(st.integers(0, 3))
-    trees = st.one_of(box_models(replace(drawn, where=TRUE), 4), tree_models(drawn, True))
-    model = draw(models(drawn, True, (0, 2, 3)) if kind > 1 else trees)
-    question = draw(questions(drawn, True))
-    if model.score_count == 1 and draw(st.integers(0, 4)) == 0:
-        model, question = replace(model, logits=Logits(scale=Fraction(1))), replace(question, sure=draw(sureness()))
-    equal = replace(question, demand=ScoreGap(relation=Relation.LE, limit=Fraction(0)))
-    return Problem(name="p", domain=drawn, model=model, question=WorstPair(pair=equal), quantity=Quantity.MAX_SCORE_GAP)
 
 
 def asked(engine: Procedure, problem: Problem, seconds: float = 20.0) -> Value | Vacuous | Unknown | None:

@@ -24,6 +24,7 @@ from fairdsl.backends.ssat.reading import read_sdimacs
 from fairdsl.backends.ssat.reading_counts import read_count
 from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.backends.subset_sum.instance_read import read_instance
+from fairdsl.backends.worst_pairs.job import read_job as job_of_gap
 from fairdsl.codec.document import plain
 from fairdsl.comparing.read import read_report
 from fairdsl.data.table import read_table
@@ -219,6 +220,10 @@ def forest_job(content: bytes, folder: Path) -> None:
 
 def population_job(content: bytes, folder: Path) -> None:
     _said_of(job_of_people, _written(_sealed(content), folder, "a.job"))
+
+
+def gap_job(content: bytes, folder: Path) -> None:
+    _said_of(job_of_gap, _written(_sealed(content), folder, "a.job"))
 
 
 def result(content: bytes, folder: Path) -> None:

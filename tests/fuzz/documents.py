@@ -228,15 +228,25 @@ def forest_jobs() -> list[bytes]:
 
 
 def population_jobs() -> list[bytes]:
-    from tempfile import TemporaryDirectory
-
     from fairdsl.backends.rates.job import POPULATION_JOB
+
+    return _job_and_text("population-job", POPULATION_JOB)
+
+
+def gap_jobs() -> list[bytes]:
+    from fairdsl.backends.worst_pairs.job import GAP_JOB
+
+    return _job_and_text("gap-job", GAP_JOB)
+
+
+def _job_and_text(form: str, kind: Kind) -> list[bytes]:
+    from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "p.job"
-        (content,) = _compiled("population-job")
+        (content,) = _compiled(form)
         path.write_bytes(content)
-        return [content, _as_text(POPULATION_JOB, path)]
+        return [content, _as_text(kind, path)]
 
 
 def results() -> list[bytes]:
@@ -277,6 +287,7 @@ _ASKS = {
     "subset-sum": "property g {\n  across sex\n  under law\n  require impact_ratio >= 80%\n}\n",
     "forest-job": "property p {\n  compare a, b : A\n  differ in sex\n  measure fair_share\n}\n"
     "property q {\n  compare a, b : A\n  differ in sex\n  within 5 in age\n  measure fair_share\n}\n",
+    "gap-job": "property p {\n  compare a, b : A\n  differ in sex\n  measure max_score_gap\n}\n",
     "population-job": "property p {\n  compare a, b : A\n  differ in sex\n  under law\n  measure fair_share\n}\n",
     "": "property p {\n  compare a, b : A\n  differ in sex\n  require same decision\n}\n",
 }

@@ -109,8 +109,9 @@ READERS: tuple[Reader, ...] = (
         name="population-job",
         begins=documents.population_jobs,
         read=calls.population_job,
-        modules=("backends/rates/closed", "backends/rates/job"),
+        modules=("backends/rates/closed", "backends/rates/job", "backends/refining/written_models"),
     ),
+    Reader(name="gap-job", begins=documents.gap_jobs, read=calls.gap_job, modules=("backends/worst_pairs/job",)),
     Reader(name="result", begins=documents.results, read=calls.result, modules=("backends/refining/result",)),
     Reader(name="ledger", begins=documents.ledgers, read=calls.ledger, modules=("backends/smt/partition/ledger",)),
     Reader(

@@ -31,6 +31,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from tests.builders import ASKED
 from tests.drawing import examples
+from tests.job_files import code, shares, solve
 from tests.leaf_boxes.box_problems import box_problems
 from tests.leaf_boxes.test_many_trees import many
 from tests.oracle import truth
@@ -57,20 +58,6 @@ def job_file(folder: Path, asked: Task, name: str = "p") -> Path:
     path = folder / f"{name}.job"
     path.write_bytes(pack_job(asked, head))
     return path
-
-
-def solve(path: Path, **options: Any) -> Any:
-    return fairdsl.solve(path, **{"jobs": 1, "timeout": 60.0} | options)
-
-
-def shares(folder: Path, **options: Any) -> Any:
-    (item,) = fairdsl.recover(folder, **options).properties
-    return item.shares
-
-
-def code(caught: pytest.ExceptionInfo[DiagnosticError]) -> str:
-    (finding,) = caught.value.diagnostics
-    return finding.code
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,13 +19,10 @@ from fairdsl.backends.leaf_boxes.refinement import Refinement
 from fairdsl.backends.refining.result import read_result
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Relaxation
+from tests.job_files import killed
 from tests.leaf_boxes.test_many_trees import many
 from tests.leaf_boxes.test_pair_jobs import job_file
 from tests.leaf_boxes.test_pairings import begun
-
-ROOT = Path(__file__).parents[2]
-#: Seconds of a run until something is written, at most.
-_PATIENCE = 120
 
 
 def of_one_score() -> Problem:
@@ -55,20 +47,6 @@ def unbroken(problem: Problem) -> Refinement | Pairings:
     assert found is not None
     found.advance(10**12)
     return found
-
-
-def killed(path: Path, result: Path, boxes: int, moment: float, *words: object) -> None:
-    """Solve, and kill the run so long after it has written of more boxes than there were."""
-    command = [sys.executable, "-m", "fairdsl", "solve", path, "--timeout", 60, "--checkpoint", 0.05, *words]
-    with subprocess.Popen([*map(str, command)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-        until = time.monotonic() + _PATIENCE
-        while run.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-            if result.exists() and read_result(result).nodes > boxes:
-                time.sleep(moment)
-                break
-        if run.poll() is None:
-            os.kill(run.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

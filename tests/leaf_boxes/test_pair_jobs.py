@@ -30,8 +30,10 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Relaxation, ScoreGap
-from tests.builders import ASKED, linear
+from tests.builders import linear
 from tests.drawing import examples
+from tests.job_files import code, shares, solve
+from tests.job_files import job_file as written
 from tests.leaf_boxes.box_problems import any_problems
 from tests.leaf_boxes.test_many_trees import many
 from tests.leaf_boxes.test_pairings import begun
@@ -58,25 +60,7 @@ KINDS = {
 
 
 def job_file(folder: Path, problem: Problem) -> Path:
-    encoding = ForestJob()
-    assert isinstance(encoding.offer(problem), Offer)
-    ((name, content),) = encoding.lower(problem, ASKED).files.items()
-    (folder / name).write_bytes(content)
-    return folder / name
-
-
-def solve(path: Path, **options: Any) -> Any:
-    return fairdsl.solve(path, **{"jobs": 1, "timeout": 60.0} | options)
-
-
-def shares(folder: Path, **options: Any) -> Any:
-    (item,) = fairdsl.recover(folder, **options).properties
-    return item.shares
-
-
-def code(caught: pytest.ExceptionInfo[DiagnosticError]) -> str:
-    (finding,) = caught.value.diagnostics
-    return finding.code
+    return written(folder, problem, ForestJob())
 
 
 @pytest.fixture(autouse=True)

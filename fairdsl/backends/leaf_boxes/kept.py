@@ -23,10 +23,10 @@ from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VAC
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.tally import KINDS
-from fairdsl.backends.refining.records import narrow
+from fairdsl.backends.refining.records import flags, narrow, starts_of
 from fairdsl.backends.refining.refinement import State
 
-__all__ = ["Nodes", "check_cuts", "flags", "halves", "restored", "share_of", "starts_of", "stored", "whole"]
+__all__ = ["Nodes", "check_cuts", "halves", "restored", "share_of", "stored", "whole"]
 
 Kept = Mapping[str, NDArray[Any]]
 Flags = NDArray[np.bool_]
@@ -117,24 +117,6 @@ def whole(kept: Kept, name: str, shape: tuple[int, ...], kind: Any = np.int64) -
     if array.shape != shape or array.dtype.kind not in "iu":
         raise ValueError(f"`{name}` is not a list of whole numbers, or of another length")
     return array.astype(kind)
-
-
-def flags(kept: Kept, name: str) -> Flags:
-    """An array of a file that is to be truth values; ValueError where it is not."""
-    array = kept[name]
-    if array.ndim != 1 or array.dtype != np.bool_:
-        raise ValueError(f"`{name}` is not a list of truth values")
-    return array.astype(np.bool_)
-
-
-def starts_of(inner: Flags, roots: int) -> list[int]:
-    """Where each level begins, and where the last one ends; ValueError where the nodes are more or fewer."""
-    starts = [0, roots]
-    while starts[-1] > starts[-2]:
-        starts.append(starts[-1] + 2 * int(inner[starts[-2] : starts[-1]].sum()))
-    if starts[-1] != len(inner):
-        raise ValueError("there are not as many nodes as its cuts make")
-    return starts[:-1] if roots else [0]
 
 
 def halves(sizes: Sizes, low: Integers, high: Integers, axis: Integers, cut: Integers) -> tuple[Integers, Integers]:

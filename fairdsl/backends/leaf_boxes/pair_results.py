@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.descent import Counts, UnfairBoxes
 from fairdsl.backends.leaf_boxes.judging import Fate, Judge, Question
-from fairdsl.backends.leaf_boxes.kept import check_cuts, flags, halves, share_of, starts_of, whole
+from fairdsl.backends.leaf_boxes.kept import check_cuts, halves, share_of, whole
 from fairdsl.backends.leaf_boxes.pairings import sizes_of
 from fairdsl.backends.leaf_boxes.reach import Units, parted
-from fairdsl.backends.leaf_boxes.splits import Splits
 from fairdsl.backends.refining.recheck import Checked, Claimed, Recheck, said_of, sample
-from fairdsl.backends.refining.records import by_levels, narrow
+from fairdsl.backends.refining.records import by_levels, flags, narrow, starts_of
 from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.splits import Splits
 
 __all__ = ["Claims", "check", "restored", "stored"]
 

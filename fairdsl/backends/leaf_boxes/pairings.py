@@ -20,8 +20,8 @@ from fairdsl.backends.leaf_boxes.descent import Counts, UnfairBoxes
 from fairdsl.backends.leaf_boxes.judging import Fate, Judge, Judged, Question
 from fairdsl.backends.leaf_boxes.reach import Units, parted
 from fairdsl.backends.leaf_boxes.refinement import NODES
-from fairdsl.backends.leaf_boxes.splits import Splits
 from fairdsl.backends.refining.refinement import State, Stepwise
+from fairdsl.backends.refining.splits import Splits
 from fairdsl.clock import UNITS
 from fairdsl.verdict import Estimate
 

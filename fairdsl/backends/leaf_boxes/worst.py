@@ -2,16 +2,17 @@
 
 Over a box the score of each assignment lies between two sums of leaves, in which those cancel that both come to. So a
 gap is at most the higher end of one less the lower end of the other. Boxes that cannot have a wider gap than a pair
-that was met are dropped, the others are cut, and what the widest of them may have bounds the number from above. From
-below it is bounded by pairs, replayed: from single parts in wide boxes, moved along one axis after the other while that
-widens their gap.
+that was met are dropped, the others are cut, and what the widest of them may have bounds the number from above
+(:mod:`fairdsl.backends.refining.farthest`). From below it is bounded by pairs, replayed: from single parts in wide
+boxes, moved along one axis after the other while that widens their gap.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +22,25 @@ from fairdsl.backends.leaf_boxes.asked import refusal_of_any
 from fairdsl.backends.leaf_boxes.comparisons import Comparisons
 from fairdsl.backends.leaf_boxes.descent import UnfairBoxes
 from fairdsl.backends.leaf_boxes.judging import Question, question_of
+from fairdsl.backends.leaf_boxes.kept import check_cuts, halves
 from fairdsl.backends.leaf_boxes.lowering import Lowered
+from fairdsl.backends.leaf_boxes.options import LeafBoxesOptions
 from fairdsl.backends.leaf_boxes.reach import parted
 from fairdsl.backends.leaf_boxes.witnesses import pairs
+from fairdsl.backends.refining.farthest import Farthest, refined_further
+from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.regions import Asked, Bounded, Halves
 from fairdsl.backends.worst import Worst, refusal_of_worst
-from fairdsl.clock import Work, spend
+from fairdsl.clock import Work
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import narrow
-from fairdsl.verdict import Evidence, Reason, Unknown, Vacuous, Value
+from fairdsl.verdict import Evidence, Reason, Unknown, Vacuous
 
-__all__ = ["answering_worst", "refusal_of_widest"]
+__all__ = ["Widest", "answering_worst", "refusal_of_widest"]
 
 Integers = NDArray[np.int64]
 
-#: What is counted where effort is given; boxes that are cut together, and bytes that a box takes for each axis.
-_BOUNDED, _AT_ONCE, _BYTES = Work("boxes of pairs bounded", 4), 128, 32
 #: Boxes in which somebody is looked for at a time, and parts of one axis that are tried.
 _LOOKED, _TRIED = 16, 512
 
@@ -58,21 +62,18 @@ def refusal_of_widest(problem: Problem) -> Refusal | None:
 
 def answering_worst(problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
     """The number, between a pair that is shown and a bound; by budgets."""
-    asked_of = _of_units(problem)
-    pair = asked_of.question
-    assert isinstance(pair, Pair), "how far the worst two are apart is asked of pairs"
+    pair = problem.demanded.pair
     if any(values.count == 0 for values in narrow(problem.domain, pair.target)):
         return Vacuous(evidence=Evidence(backend="leaf_boxes", method="nobody is asked about"))
-    question, lowered = question_of(asked_of, pair)
-    if question is None:
+    task, worst = Asked.of(problem, budget.seed), Worst(problem)
+    if not Widest.fits(task):
         evidence = Evidence(backend="leaf_boxes", method="trees of too many leaves")
         return Unknown(reason=Reason.MEMORY_OUT, detail="the trees need too much room", evidence=evidence)
-    widest = _Widest(problem, question, lowered, budget)
+    widest, scheduler = Widest.start(task, memory=budget.memory), budget.options[LeafBoxesOptions].scheduler
     while True:
-        while not widest.finished and not widest.full and not budget.exhausted:
-            spend(_BOUNDED, widest.step())
-            observer.progress("leaf boxes", None, f"{widest.boxes:,} boxes, up to {float(widest.high):.6g} apart")
-        found = widest.verdict()
+        refined_further(widest, budget, observer, scheduler)
+        method = f"gaps of scores bounded over {widest.nodes:,} boxes of leaves"
+        found = widest.verdict(worst, Evidence(backend="leaf_boxes", method=method), Reason.TIMEOUT)
         if widest.finished or widest.full or facts.decided_by(found):
             return found
         budget = yield found
@@ -90,86 +91,82 @@ class _Gaps:
     cuts: Integers
 
 
-class _Widest:
+class Widest(Farthest):
     """The boxes of one question that may have a wider gap than is known."""
 
-    def __init__(self, problem: Problem, question: Question, lowered: Lowered, budget: Budget) -> None:
-        self._lowered, self._sizes = lowered, question.sizes
+    work, at_once, bytes_a_region = Work("boxes of pairs bounded", 4), 128, 512
+
+    @staticmethod
+    def _made(task: Asked) -> tuple[Question | None, Lowered]:
+        """The question about the trees, made once."""
+        if Widest not in task.made:
+            problem = _of_units(task.problem)
+            assert isinstance(problem.question, Pair), "how far the worst two are apart is asked of pairs"
+            task.made[Widest] = question_of(problem, problem.question)
+        found: tuple[Question | None, Lowered] = task.made[Widest]
+        return found
+
+    @staticmethod
+    def fits(task: Asked) -> bool:
+        """Whether there is room for its trees."""
+        return Widest._made(task)[0] is not None
+
+    def _prepare(self) -> None:
+        question, self._lowered = self._made(self.task)
+        assert question is not None, "there is room"
+        self._sizes = question.sizes
         self._comparisons = Comparisons(question.asked, question.contest, self._sizes.axes)
-        #: What one unit of sums is.
-        self._unit = question.contest.unit
-        self._worst = Worst(problem)
-        self._room = max(1024, budget.memory // (_BYTES * (len(self._sizes.axes) + 4)))
-        self._random = np.random.default_rng(budget.seed)
-        self._waiting: list[tuple[int, int, Integers, Integers, Integers]] = []
-        #: The widest that may be in boxes that cannot be cut.
-        self._stuck = -1
-        self.boxes = self._steps = 0
-        low, high = self._sizes.whole()
-        self._put(low[None], high[None])
+        self.unit = question.contest.unit
+        self._random = np.random.default_rng(self.task.seed)
+        self._steps = 0
 
-    @property
-    def finished(self) -> bool:
-        """Whether no box may have a wider gap."""
-        return not self._waiting
+    def _in_units(self, gap: Fraction) -> int:
+        return int(gap // self.unit)
 
-    @property
-    def full(self) -> bool:
-        """Whether there is no room for more boxes."""
-        return len(self._waiting) > self._room
+    def _whole(self) -> Sequence[Any]:
+        return [self._sizes.whole()]
 
-    @property
-    def high(self) -> Fraction:
-        """No pair is farther apart."""
-        most = max(self._stuck, -self._waiting[0][0] if self._waiting else -1)
-        return max(self._worst.low, most * self._unit)
-
-    def verdict(self) -> Value | Vacuous | Unknown:
-        """What is known by now."""
-        method = f"gaps of scores bounded over {self.boxes:,} boxes of leaves"
-        reason = None
-        if self._waiting:
-            reason = Reason.MEMORY_OUT if self.full else Reason.TIMEOUT
-        elif (self._stuck >= 0 and self.high > self._worst.low) or (self._stuck >= 0 and not self._worst.somebody):
-            reason = Reason.INCOMPLETE
-        return self._worst.verdict(self.high, Evidence(backend="leaf_boxes", method=method), reason)
-
-    def step(self) -> int:
-        """Cut the boxes with the widest gaps; how many were bounded."""
-        before = self.boxes
-        lows, highs, cuts = list[Integers](), list[Integers](), list[Integers]()
-        while self._waiting and len(lows) < _AT_ONCE:
-            bound, _, low, high, cut = heappop(self._waiting)
-            if self._matters(-bound):
-                lows.append(low)
-                highs.append(high)
-                cuts.append(cut)
-        if not lows:
-            return 0
-        low, high, cut = np.array(lows), np.array(highs), np.array(cuts)
+    def _look(self, taken: Sequence[Bounded]) -> None:
         self._steps += 1
         if self._steps & (self._steps - 1) == 0:  # ever more seldom
-            self._look(low[:_LOOKED], high[:_LOOKED])
-        self._put(*parted(low, high, cut, self._sizes.ordered))
-        return self.boxes - before
+            self._climb(*_ends(one.region for one in taken[:_LOOKED]))
 
-    def _matters(self, most: int) -> bool:
-        """Whether a gap so wide would be news."""
-        return most >= 0 and (not self._worst.somebody or most * self._unit > self._worst.low)
+    def _cut(self, taken: Sequence[Bounded]) -> Sequence[Halves | None]:
+        cuts = np.array([one.cut for one in taken])
+        low, high = parted(*_ends(one.region for one in taken), cuts, self._sizes.ordered)
+        found, count = self._bounded(list(zip(low, high, strict=True))), len(taken)
+        ways = map(tuple, cuts.tolist())
+        return [Halves(way, two) for way, two in zip(ways, zip(found[:count], found[count:], strict=True), strict=True)]
 
-    def _put(self, low: Integers, high: Integers) -> None:
-        """Bound boxes, and keep those that matter."""
+    def _halved(self, regions: Sequence[Any], axis: Integers, cut: Integers) -> list[Any]:
+        if not regions:
+            return []
+        low, high = _ends(regions)
+        if not ((axis >= 0) & (axis < max(1, len(self._sizes.axes)))).all():
+            raise ValueError("a box is cut where nothing is")
+        check_cuts(self._sizes, (low, high), axis, cut)
+        return list(zip(*halves(self._sizes, low, high, axis, cut), strict=True))
+
+    def _packed(self, regions: Sequence[Bounded]) -> State:
+        low, high = _ends((one.region for one in regions), len(self._sizes.axes))
+        return {
+            "low": low,
+            "high": high,
+            "next": np.array([one.cut for one in regions], dtype=np.int64).reshape(-1, 2),
+            "bound": np.array([one.bound for one in regions], dtype=np.int64),
+        }
+
+    def _unpacked(self, state: State) -> Sequence[Bounded]:
+        columns = zip(state["low"], state["high"], state["bound"].tolist(), state["next"], strict=True)
+        return [Bounded((low, high), bound, cut=cut) for low, high, bound, cut in columns]
+
+    def _bounded(self, regions: Sequence[Any]) -> list[Bounded | None]:
+        low, high = _ends(regions)
         gaps = self._gaps(low, high)
-        self._meet(low, high, gaps)
-        for row in np.flatnonzero(gaps.most >= 0).tolist():
-            most = int(gaps.most[row])
-            if not self._matters(most):
-                continue
-            if gaps.cuts[row, 0] < 0:
-                self._stuck = max(self._stuck, most)
-            else:
-                heappush(self._waiting, (-most, self.boxes + row, low[row], high[row], gaps.cuts[row]))
-        self.boxes += len(low)
+        self._show(low, high, gaps)
+        self.nodes += len(regions)
+        rows = zip(regions, gaps.most.tolist(), gaps.cuts, strict=True)
+        return [Bounded(box, most, int(cut[0]) >= 0, cut) if most >= 0 else None for box, most, cut in rows]
 
     def _gaps(self, low: Integers, high: Integers) -> _Gaps:
         compare = self._comparisons
@@ -191,24 +188,24 @@ class _Widest:
         first, second = found.at(rows[:, 0], best)
         return _Gaps(most.max(axis=1), least.max(axis=1), first, second, cuts)
 
-    def _meet(self, low: Integers, high: Integers, gaps: _Gaps) -> None:
-        """Show the pair of the box in which scores surely are farthest apart, where that is news."""
+    def _show(self, low: Integers, high: Integers, gaps: _Gaps) -> None:
+        """Meet the pair of the box in which scores surely are farthest apart, where that is news."""
         row = int(gaps.least.argmax())
-        if not self._matters(int(gaps.least[row])):
+        if gaps.least[row] < 0 or not self._is_news(int(gaps.least[row])):
             return
         at = slice(row, row + 1)
         box = UnfairBoxes.of(low[at], high[at], gaps.first[at], gaps.second[at])
         found = next(pairs(self._lowered, self._sizes.axes, box), None)
         if found is not None:
-            self._worst.meet(*found)
+            self.meet(*found)
 
     # ---- somebody to begin with ------------------------------------------------------------------
 
-    def _look(self, low: Integers, high: Integers) -> None:
+    def _climb(self, low: Integers, high: Integers) -> None:
         """From a single part of each box, the best one of them along the axes as long as the gap becomes wider."""
         low, high = self._anybody(low, high)
         gaps = self._gaps(low, high)
-        self._meet(low, high, gaps)
+        self._show(low, high, gaps)
         row = int(gaps.least.argmax())
         low, high, best = low[row], high[row], int(gaps.least[row])
         left = len(self._sizes.axes)
@@ -219,7 +216,7 @@ class _Widest:
             row = int(gaps.least.argmax())
             left -= 1
             if int(gaps.least[row]) > best:
-                self._meet(lows, highs, gaps)
+                self._show(lows, highs, gaps)
                 low, high, best, left = lows[row], highs[row], int(gaps.least[row]), len(self._sizes.axes)
             axis = (axis + 1) % len(self._sizes.axes)
 
@@ -245,3 +242,13 @@ class _Widest:
         lows[:, axis] = places if ordered else 1 << places
         highs[:, axis] = places + 1 if ordered else 0
         return lows, highs
+
+
+def _ends(boxes: Iterable[Any], axes: int = 0) -> tuple[Integers, Integers]:
+    """The first and the last ends of some boxes, [boxes, axes]."""
+    ends = list(boxes)
+    low, high = (
+        np.array([each[side] for each in ends], dtype=np.int64).reshape(len(ends), -1 if ends else axes)
+        for side in (0, 1)
+    )
+    return low, high

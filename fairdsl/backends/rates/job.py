@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from fairdsl.backends.rates.closed import (
     Closed,
     WrittenDistribution,
-    WrittenModel,
     WrittenPart,
     closed_from,
     written,
@@ -29,6 +28,7 @@ from fairdsl.backends.refining.container import Kind, pack, unpack
 from fairdsl.backends.refining.jobs import Job, Jobs, Joined
 from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.written_models import WrittenModel
 from fairdsl.backends.solved import Asked
 from fairdsl.codec import Document, Exact, plain
 from fairdsl.diagnostics import DiagnosticError

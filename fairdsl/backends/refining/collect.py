@@ -50,7 +50,7 @@ def collected(kind: Jobs, paths: Sequence[Path], how: Believing) -> tuple[Answer
         if how.derived is not None and not how.derives(file):
             raise DiagnosticError(other_questions(str(file), "its job is not among those that the spec comes to"))
         results = [one for one in found if one.result.job == sha256]
-        answered.append(_answered(kind, job, results, how.memory, recheck, file, how.derived is not None))
+        answered.append(_answered(kind.of(job), job, results, how.memory, recheck, file, how.derived is not None))
     return tuple(answered)
 
 

@@ -17,7 +17,7 @@ from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.backends.refining.refinement import Refining, State
 from fairdsl.backends.warmup import Kernels
 from fairdsl.options import Options
-from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Vacuous
+from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Vacuous, Value
 
 __all__ = ["Job", "Jobs", "Joined"]
 
@@ -33,10 +33,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """What the results of a job's shards come to: the shares, and the verdict that the demand asks for."""
+    """What the results of a job's shards come to: shares or a number, and the verdict on the demand."""
 
-    shares: Shares | Vacuous
-    verdict: Holds | Vacuous | Unknown | Shares
+    shares: Shares | Vacuous | Value | Unknown
+    verdict: Holds | Vacuous | Unknown | Shares | Value
 
 
 class Jobs(ABC):
@@ -52,6 +52,10 @@ class Jobs(ABC):
     @abstractmethod
     def read(self, path: Path) -> Job:
         """A job from its file. DiagnosticError for a file that is none, is newer, or is damaged."""
+
+    def of(self, job: Job) -> Jobs:
+        """Those of the engine that refines the job, where several have files of one format."""
+        return self
 
     @abstractmethod
     def scheduler(self, options: Options) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KINDS", "assembled", "by_levels", "flags", "narrow", "numbers_of", "roots_of", "whole"]
+__all__ = ["KINDS", "assembled", "by_levels", "flags", "narrow", "numbers_of", "roots_of", "starts_of", "whole"]
 
 State = Mapping[str, NDArray[Any]]
 Integers = NDArray[np.int64]
@@ -61,6 +61,16 @@ def roots_of(inner: NDArray[np.bool_]) -> Integers:
     if roots < 0:
         raise ValueError("there are not as many nodes as its splits make")
     return np.arange(roots)
+
+
+def starts_of(inner: Flags, roots: int) -> list[int]:
+    """Where each level begins, and where the last one ends; ValueError where the nodes are more or fewer."""
+    starts = [0, roots]
+    while starts[-1] > starts[-2]:
+        starts.append(starts[-1] + 2 * int(inner[starts[-2] : starts[-1]].sum()))
+    if starts[-1] != len(inner):
+        raise ValueError("there are not as many nodes as its cuts make")
+    return starts[:-1] if roots else [0]
 
 
 def numbers_of(inner: NDArray[np.bool_], at: Integers, count: int) -> Integers:

@@ -40,6 +40,7 @@ def solve_job(kind: Jobs, path: Path, form: str, how: Solving, observer: Observe
     earlier result without ``resume``.
     """
     job, budget = kind.read(path), how.budget
+    kind = kind.of(job)
     target = how.output or result_name(path, how.shard, how.shards)
     # Better known before anything is compiled or written.
     check_earlier(target, resume=how.resume)

@@ -7,6 +7,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
 
+from fairdsl.backends.refining.options import scheduler_option
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.options import Section, errors, option
 from fairdsl.options.kinds import OneOf, Seconds, Share, Size, SizeOr, Switch, Text, Whole
@@ -38,6 +39,8 @@ class SmtOptions(Section):
     trust_milp: bool = option(
         False, "Count `infeasible` of the mixed-integer solver without a proof; the report says so.", Switch()
     )
+    #: Of what is refined: how far the worst two are apart.
+    scheduler: str | None = scheduler_option()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
-"""Boxes of units as a tree: how each was cut, or what became of it.
+"""Boxes as a tree: how each was cut, or what became of it.
 
-It is kept where results are files (:mod:`.pair_results`). A box has a number; its halves follow each other. Parts that
-were lent out number their own boxes, the roots first, and are put into their places by renumbering them.
+It is kept where results are files that say it (docs/jobs.md). A box has a number; its halves follow each other. Parts
+that were lent out number their own boxes, the roots first, and are put into their places by renumbering them.
 """
 
 from __future__ import annotations
