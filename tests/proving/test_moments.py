@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,9 +19,9 @@ from fairdsl.proving import trees
 from fairdsl_verify import RejectedError, forest, moments
 from fairdsl_verify.command import check
 from fairdsl_verify.forest import Forest
-from fairdsl_verify.tree import Checker, Totals
-from tests.models.tree_files import Branch, Leaf, Tree, classifier, regressor, sums, tree_file
-from tests.proving.test_tree_proofs import OPEN, opened, prove, question, random_tree
+from fairdsl_verify.tree import Checker, Node, Totals
+from tests.models.tree_files import Branch, Leaf, Tree, regressor, sums, tree_file
+from tests.proving.test_tree_proofs import OPEN, brute, opened, prove, question, random_tree
 
 
 def asked(margin: int = 0) -> dict[str, Any]:
@@ -35,13 +38,21 @@ def drawn(rng: random.Random) -> list[Tree]:
     return [random_tree(rng, 4, lambda: rng.randint(-3, 3) / 8 + shift) for _ in range(rng.randint(2, 8))]
 
 
-def counted(checker: Checker) -> Totals:
-    """What the whole domain comes to as one leaf, that says nothing where the mean is on no side."""
-    totals = Totals()
+def tight(rng: random.Random) -> list[Tree]:
+    """Trees whose sum has two values, one of them the threshold: Cantelli's bound is met exactly."""
+    less, places, rest = rng.randint(1, 8) / 8, rng.sample((0, 1), 2), Leaf(((0, 0.0),))
+    inner: Tree = Branch("BRANCH_LEQ", places[0], rng.randint(0, 5) / 2, Leaf(((0, -less),)), rest)
+    outer: Tree = Branch("BRANCH_LEQ", places[1], rng.randint(0, 5) / 2, inner, rest)
+    return [Branch("BRANCH_LEQ", 2, 1.5, outer, rest), Leaf(((0, 0.25 + less),))]
+
+
+def counted(checker: Checker, node: Node | None = None) -> Totals:
+    """What a box, or the domain, comes to as one leaf, that says nothing where the mean is on no side."""
+    totals, node = Totals(), node or checker.root()
     try:
-        checker.leaf(checker.root(), ["~"], totals)
+        checker.leaf(node, ["~"], totals)
     except RejectedError:
-        checker.leaf(checker.root(), ["?"], totals)
+        checker.leaf(node, ["?"], totals)
     return totals
 
 
@@ -51,20 +62,18 @@ def truth(made: Sequence[Tree]) -> int:
     return sum(len({high(*unit, each) for each in range(4)}) > 1 for unit in product(range(4), range(7)))
 
 
-def wrong(seeds: int) -> tuple[int, int]:
-    """Of how many random ensembles less is called open than is unfair, and of how many something is settled."""
-    less = some = 0
-    for seed in range(seeds):
+def test_no_unit_that_is_decided_differently_is_left_out() -> None:
+    """Where the bound is tight, no other one is open either."""
+    some = 0
+    for seed in range(20):
         made = drawn(random.Random(seed))
         totals = counted(opened(regressor(made), asked()))
         assert totals.fair + totals.open == 28
-        less, some = less + (totals.open < truth(made)), some + (totals.fair > 0)
-    return less, some
-
-
-def test_no_unit_that_is_decided_differently_is_left_out() -> None:
-    less, some = wrong(60)
-    assert (less, some > 15) == (0, True)
+        assert totals.open >= truth(made)
+        some += totals.fair > 0
+        made = tight(random.Random(seed))
+        assert counted(opened(regressor(made), asked())).open == truth(made)
+    assert some > 5
 
 
 def _variances(made: Sequence[Tree], of: Callable[..., int]) -> tuple[Fraction, Fraction]:
@@ -97,51 +106,70 @@ def _large(numbers: Any) -> int:
     return product_of * (10**9 if isinstance(numbers, map) else 1)
 
 
-def _pair_forgotten(amounts: list[int], *given: Any) -> int:
-    return BY_PAIRS(amounts, *given) if len(amounts) < 2 else BY_PAIRS([0, *amounts[1:]], *given)
+BY_PAIRS, EFFECTS = moments.by_pairs, moments.effects
+JOINED, WORST, CROSSED = Forest._joined, Forest.worst, Forest._crossed
 
 
-BY_PAIRS, BY_CELLS, EFFECTS, JOINED = moments.by_pairs, moments.by_cells, moments.effects, Forest._joined
+def _term_forgotten(amounts: list[int], *given: Any) -> int:
+    """The first of several terms of an effect counts for nothing."""
+    return BY_PAIRS(amounts if len(amounts) < 2 else [0, *amounts[1:]], *given)
 
 
-def _alone(leaves: Any, *given: Any) -> Any:
-    """Effects of single attributes alone: pairs are forgotten."""
-    return {places: each for places, each in EFFECTS(leaves, *given).items() if len(places) < 2}
+def _alone(*given: Any) -> Any:
+    """Effects of single attributes alone."""
+    return {places: each for places, each in EFFECTS(*given).items() if len(places) < 2}
 
 
 def _best(self: Forest, one: Any, other: Any, made: Any) -> Any:
-    """The best sum in place of the worst."""
     return JOINED(self, one, other, {min: max, max: min}.get(made, made))
 
 
-#: Faults of the claim: with each of them less is called open than is unfair, of some ensemble.
+def _turned(self: Forest, *given: Any) -> Any:
+    return self._joined(WORST(self, *given), forest.Tree.leaf(0), lambda value, zero: zero - value)
+
+
+def _base_turned(self: Forest, known: Any, *given: Any) -> int:
+    return CROSSED(self, (-known[0], known[1]), *given)
+
+
+#: Faults of the claim: with each of them less is called open than is unfair.
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "the variance is too small": (forest, "variance", lambda *given: moments.variance(*given) // 16),
     "the best of all assignments counts": (Forest, "_joined", _best),
-    "all but one tree are forgotten": (forest, "variance", lambda leaves, ends: moments.variance(leaves[:2], ends)),
+    "a leaf is forgotten": (forest, "variance", lambda leaves, ends: moments.variance(leaves[1:], ends)),
+    "the mean has the wrong sign": (Forest, "worst", _turned),
+    "base value and threshold have the wrong sign": (Forest, "_crossed", _base_turned),
+    "effects of several attributes are forgotten": (moments, "effects", _alone),
+    "a term is forgotten": (moments, "by_pairs", _term_forgotten),
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_would_be_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, name, faulty = FAULTS[fault]
-    monkeypatch.setattr(owner, name, faulty)
-    assert wrong(60)[0] > 0
+def written(made: Sequence[Tree], folder: Path, certified: Fraction) -> tuple[Path, Path]:
+    """The file of a proof whose only leaf is counted, and that of its model."""
+    model, proof = folder / "m.onnx", folder / "p.proof"
+    onnx.save(tree_file([regressor(made)], outputs=["y"]), model)
+    data = asked() | {"model": sha256(model.read_bytes()).hexdigest()}
+    data["claims"] |= {"certified": str(certified)}
+    proof.write_bytes(gzip.compress(f"{json.dumps(data)}\n~\n".encode()))
+    return proof, model
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_proof_of_what_a_fault_claims_is_rejected(fault: str, tmp_path: Path) -> None:
-    """The share that a faulty checker reaches is claimed; the sound one rejects it."""
+def test_a_proof_of_what_a_fault_claims_is_rejected(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checker with the fault takes a file that claims more than is true; the sound one does not."""
     owner, name, faulty = FAULTS[fault]
-    for seed in range(60):
-        made = drawn(random.Random(seed))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(owner, name, faulty)
-            claimed = counted(opened(regressor(made), asked()))
-        sound = counted(opened(regressor(made), asked()))
-        if claimed.certified > sound.certified:
-            return
-    raise AssertionError("the fault makes no difference")
+    made = max((tight(random.Random(seed)) for seed in range(9)), key=truth)
+    with monkeypatch.context() as patch:
+        if faulty is _term_forgotten:
+            patch.setattr(moments, "prod", _large)
+        patch.setattr(owner, name, faulty)
+        claimed = counted(opened(regressor(made), asked()))
+        assert claimed.open < truth(made)
+        files = written(made, tmp_path, claimed.certified)
+        assert check(*files).follows
+    assert not check(*files).follows
 
 
 def test_what_cannot_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,9 +210,13 @@ def test_many_trees_are_proved_by_few_boxes(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(trees.Splitting, "go_on", lambda self, *given: None)
     rng = random.Random(3)
     made = [random_tree(rng, 3, lambda: rng.randint(-2, 4) / 8) for _ in range(40)]
-    onnx.save(tree_file([classifier(made)]), tmp_path / "m.onnx")
-    found, *_ = prove(tmp_path, "class = 1", seconds=20, spec=OPEN)
+    node = regressor(made, result="scores")
+    onnx.save(tree_file([node], outputs=["scores"]), tmp_path / "m.onnx")
+    found, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN, properties=("share",))
     assert found.proof is not None, found.said
+    with gzip.open(found.proof.path, "rt") as file:
+        assert "~\n" in file.readlines()
     checked = check(Path(found.proof.path), tmp_path / "m.onnx")
     assert checked.follows
-    assert 0 < checked.totals.certified <= 1
+    decide = lambda row: sums(made, [Fraction(each) for each in row], 1)[0] >= Fraction(1, 4)  # noqa: E731
+    assert 0 < checked.totals.certified <= brute("share", decide, everybody=True)[0]
