@@ -9,7 +9,8 @@ and ``-chance`` for all others. Chances are multiplied by how many positions the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from math import prod
 from operator import add, mul
@@ -26,10 +27,16 @@ Effect = dict[tuple[int, ...], int]
 
 def variance(leaves: Iterable[tuple[int, Runs]], ends: Sequence[tuple[int, int]]) -> int:
     """The variance, times the square of how many positions the box has; of each leaf its value and its runs."""
+    return sum(work() for work in planned(leaves, ends))
+
+
+def planned(leaves: Iterable[tuple[int, Runs]], ends: Sequence[tuple[int, int]]) -> Iterator[Callable[[], int]]:
+    """What computes the variance of each effect; rejected where all together would take too long."""
     sizes = [end - begin for begin, end in ends]
     numbers: list[dict[tuple[int, int], int]] = [{} for _ in ends]
     found = effects(leaves, sizes, numbers)
-    total, left = 0, MOST_PRODUCTS
+    left = MOST_PRODUCTS - 4 * sum(len(runs) ** 2 for runs in numbers)
+    require(left >= 0, "a leaf is counted that has too many leaves of trees")
     shared = [
         [[_shared(size, *one, *other) for other in runs] for one in runs]
         for size, runs in zip(sizes, numbers, strict=True)
@@ -43,10 +50,9 @@ def variance(leaves: Iterable[tuple[int, Runs]], ends: Sequence[tuple[int, int]]
         left -= min(cells, pairs)
         require(left >= 0, "a leaf is counted that has too many leaves of trees")
         if cells < pairs:
-            total += by_cells(list(effect.values()), lines, cuts)
+            yield partial(by_cells, list(effect.values()), lines, cuts)
         else:
-            total += by_pairs(list(effect.values()), columns, [shared[place] for place in places])
-    return total
+            yield partial(by_pairs, list(effect.values()), columns, [shared[place] for place in places])
 
 
 def effects(

@@ -21,7 +21,9 @@ from fairdsl.backends.leaf_boxes import Tree as Leaves
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Shares
 from fairdsl.proving.prover import grow, line_of
+from fairdsl_verify import RejectedError
 from fairdsl_verify.forest import Forest, Tree
+from fairdsl_verify.moments import planned
 from fairdsl_verify.tree import Checker, Totals
 
 __all__ = ["grow_trees", "many_at_a_time"]
@@ -106,14 +108,22 @@ class _Lowering:
         return Splitting.of([self._leaves(at, tree) for at, tree in enumerate(self._trees)], parts, (below, below + 1))
 
     def spread(self) -> Spread | None:
-        """The least and the greatest sum of all assignments; None where the checker would take long for the whole."""
+        """The least and the greatest sum of all assignments; None where the whole is too much for the checker."""
         numbers, worst = range(len(self._question.assignments)), []
-        for made, sign in ((min, 1), (max, -1)):
-            trees = [self._leaves(at, self._net.worst(tree, numbers, made)) for at, tree in enumerate(self._trees)]
-            worst.append(([tree.valued(sign * tree.value) for tree in trees], sign * self._constant))
-        parts = [[end - begin for begin, end in pairwise(each)] for each in self._begins]
-        if sum(float((2.0 ** self._narrow(tree)).sum()) for tree in worst[0][0]) > _TERMS_OF_BOX:
+        ends = [(0, attribute.size) for attribute in self._question.attributes]
+        try:
+            for made, sign in ((min, 1), (max, -1)):
+                trees = [self._net.worst(tree, numbers, made) for tree in self._trees]
+                found = [self._leaves(at, tree) for at, tree in enumerate(trees)]
+                if sum(float((2.0 ** self._narrow(tree)).sum()) for tree in found) > _TERMS_OF_BOX:
+                    return None
+                # A half of a box has no more terms, nor more pairs or cells of them, than the box.
+                for _ in planned([leaf for tree in trees for leaf in tree.reached(ends, {})], ends):
+                    pass
+                worst.append(([tree.valued(sign * tree.value) for tree in found], sign * self._constant))
+        except RejectedError:
             return None
+        parts = [[end - begin for begin, end in pairwise(each)] for each in self._begins]
         return Spread(worst, parts, self._net.scale)
 
     def _narrow(self, tree: Leaves) -> NDArray[np.int64]:

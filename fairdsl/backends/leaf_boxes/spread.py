@@ -23,6 +23,9 @@ __all__ = ["Spread", "SpreadBox"]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+#: What sums of floats are off by, relatively, at most.
+_OFF = 2.0**-36
+
 #: How much less a cut has to leave open.
 _LESS = 1.0 - 2.0**-20
 
@@ -34,13 +37,15 @@ class _Worst:
         self._low, self._high = (np.ascontiguousarray(np.concatenate(e)) for e in _ends(trees))
         self._value = np.concatenate([tree.value for tree in trees]) * unit
         self._constant, self._sums, leaves = constant * unit, sums, len(self._value)
+        # By so much sums of floats may be off: a mean is on a side where the exact one is as well.
+        self._off = _OFF * (abs(self._constant) + sum(float(np.abs(tree.value).max()) for tree in trees) * unit)
         self._room = np.zeros(leaves), np.zeros(leaves, dtype=np.int64), np.zeros(leaves, dtype=np.int64)
 
     def look(self, low: Integers, high: Integers) -> tuple[float, float, Floats, float]:
         """Mean, variance, effects of each axis's parts, and how many terms it has."""
         effects, found = np.zeros_like(self._sums), np.zeros(3)
         spread(self._low, self._high, self._value, self._sums, low, high, effects, *self._room, found)
-        return float(found[0]) + self._constant, float(found[1]), effects, float(found[2])
+        return float(found[0]) + self._constant - self._off, float(found[1]), effects, float(found[2])
 
 
 def _ends(trees: Sequence[Tree]) -> tuple[list[Integers], list[Integers]]:
