@@ -7,15 +7,17 @@ negative, and where it exceeds 0 otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
-from math import ceil, floor, lcm
+from math import ceil, floor, lcm, prod
 from typing import Any
 
-from fairdsl_verify import reject
+from fairdsl_verify import reject, require
 from fairdsl_verify.margin import of_threshold, of_trees
+from fairdsl_verify.moments import Runs, variance
 from fairdsl_verify.onnx_file import Graph, Node
 from fairdsl_verify.question import MAYBE, Attribute, Box, Column, Model, integral, side_of
 
@@ -91,6 +93,16 @@ class Tree:
         """How many it has."""
         return sum(each.leaves() for each in self.below) or 1
 
+    def reached(self, ends: Sequence[tuple[int, int]], runs: Runs) -> Iterator[tuple[int, Runs]]:
+        """The leaves that somebody within such ends comes to, with the runs in which they are narrower."""
+        if not self.reads:
+            yield self.low, runs
+            return
+        begin, end = whole = runs.get(self.place, ends[self.place])
+        for below, run in zip(self.below, ((begin, min(end, self.cut)), (max(begin, self.cut), end)), strict=True):
+            if run[0] < run[1]:
+                yield from below.reached(ends, {**runs, self.place: run} if run != whole else runs)
+
 
 #: What a box has left of an ensemble: the sum of the trees of which one leaf is left, and the others.
 Known = tuple[int, tuple[Tree, ...]]
@@ -98,10 +110,14 @@ Known = tuple[int, tuple[Tree, ...]]
 
 @dataclass
 class Sum:
-    """What one look at a box comes to: which side the sum is on; whether nothing that differs matters to it."""
+    """What one look at a box comes to: which side the sum is on; whether nothing that differs matters to it.
+
+    ``crossed``: how many units of a box so large are open at most; along an attribute none are counted.
+    """
 
     side: int
     same: bool
+    crossed: Callable[[Box, int, int | None], int]
 
 
 class Forest:
@@ -174,16 +190,16 @@ class Forest:
         for tree in others:
             if total.leaves() * tree.leaves() > MOST_LEAVES:
                 reject("trees are put together that have too many leaves")
-            total = self._sum(total, tree)
+            total = self._joined(total, tree, int.__add__)
         return constant, (*(tree for at, tree in enumerate(trees) if at not in numbers), total)
 
-    def _sum(self, one: Tree, other: Tree) -> Tree:
-        """A tree whose leaves are those of two that somebody comes to."""
+    def _joined(self, one: Tree, other: Tree, made: Callable[[int, int], int]) -> Tree:
+        """A tree whose leaves are what is made of those of two that somebody comes to."""
         if not one.reads and not other.reads:
-            return Tree.leaf(one.low + other.low)
+            return Tree.leaf(made(one.low, other.low))
         top, rest = (one, other) if one.reads else (other, one)
         sides = zip(top.below, _sides(self.question.attributes[top.place], top.cut), strict=True)
-        first, second = (self._sum(half, rest.within(top.place, *run)) for half, run in sides)
+        first, second = (self._joined(half, rest.within(top.place, *run), made) for half, run in sides)
         return Tree.of(top.place, top.cut, (first, second))
 
     def bounded(self, box: Box, only: Sequence[int], known: Known, slopes: Sequence[int] = ()) -> Sum:
@@ -204,7 +220,39 @@ class Forest:
                 under, over = under + tree.low, over + tree.high
             found.append(side_of(low + under, high + over, self.margin, zero_is_low=self.zero_is_low))
         side = found[0] if len(set(found)) == 1 else MAYBE
-        return Sum(side, side != MAYBE or not (moved or self.margin))
+        return Sum(side, side != MAYBE or not (moved or self.margin), partial(self._crossed, known, only))
+
+    def worst(self, tree: Tree, only: Sequence[int], made: Callable[[int, int], int]) -> Tree:
+        """What is made of a tree's leaves for some assignments of what differs: it tests nothing that differs."""
+        found: list[Tree] = []
+        for number in only if tree.reads & self._differing else only[:1]:
+            mine = tree
+            for place, at in zip(self.question.differ, self.question.assignments[number], strict=True):
+                mine = mine.within(place, at, at)
+            found = [self._joined(found[0], mine, made) if found else mine]
+            require(found[0].leaves() <= MOST_LEAVES, "a leaf is counted that has too many leaves of a tree")
+        return found[0]
+
+    def _crossed(self, known: Known, only: Sequence[int], box: Box, mass: int, along: int | None) -> int:
+        """How many units of a box are not on one side with all assignments, by the mean and variance of the worst sum.
+
+        Of a sum with mean m and variance v at most v / (v + d^2) is at m - d or below, for d > 0 (Cantelli).
+        """
+        read = {place for tree in known[1] for place in range(len(box)) if tree.reads >> place & 1}
+        if along is not None or any(self.question.attributes[place].real for place in read):
+            reject("a leaf of trees is counted along an attribute, or they test a real one")
+        ends = [(low, high + 1) for low, high in box]
+        whole = prod(end - begin for begin, end in ends)
+        for made, sign in ((min, 1), (max, -1)):
+            leaves = [leaf for tree in known[1] for leaf in self.worst(tree, only, made).reached(ends, {})]
+            mean = sum(
+                value * prod(b - a for a, b in {**dict(enumerate(ends)), **runs}.values()) for value, runs in leaves
+            )
+            distance = sign * (known[0] * whole + mean) - self.margin * whole
+            if distance > 0:
+                spread = variance(leaves, ends)
+                return -(-mass * spread // (spread + distance**2))
+        return reject("a leaf of trees is counted, and the mean of the sum is on no side")
 
     def cuts(self, known: Known, place: int, ends: tuple[int, int]) -> Sequence[int]:
         """Positions from which on people of a range are told apart from those before."""

@@ -206,11 +206,11 @@ class Checker:
             totals.counted(fair=mass, sure=self.paired(sure))
         elif kind in "~/":
             found = self.bounded(node, slopes=slopes)
-            if possible != sure or not self.paired(sure) or not isinstance(found, Pass):
-                reject("a leaf is counted, and it is one of trees, or not known who is compared there")
-            left = min(mass, crossed(found, mass, along))
-            totals.open += left
-            totals.counted(fair=mass - left)
+            if possible != sure or not self.paired(sure):
+                reject("a leaf is counted, and it is not known who is compared there")
+            left = crossed(found, mass, along) if isinstance(found, Pass) else found.crossed(node.box, mass, along)
+            totals.open += min(mass, left)
+            totals.counted(fair=max(0, mass - left))
         elif kind == "U":
             one, other = numbers
             if not any(one in component and other in component for component in self.components(sure)):

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import pairwise
+from math import floor
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.leaf_boxes import KERNELS, Splitting
+from fairdsl.backends.leaf_boxes import KERNELS, Splitting, Spread, SpreadBox
 from fairdsl.backends.leaf_boxes import Tree as Leaves
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Shares
 from fairdsl.proving.prover import grow, line_of
+from fairdsl_verify import RejectedError
 from fairdsl_verify.forest import Forest, Tree
+from fairdsl_verify.moments import planned
 from fairdsl_verify.tree import Checker, Totals
 
 __all__ = ["grow_trees", "many_at_a_time"]
@@ -28,6 +33,12 @@ _AXES, _FITS = 62, 2**61
 
 #: How much more than is wanted is proved, for floats tell when that is.
 _BEYOND = 1e-9
+
+#: The part of the time that is left to means and variances, and to ranges behind them.
+_MEANS = 3 / 4
+
+#: Terms of leaves at most, of one box and of all: for those of all the checker takes two minutes or so.
+_TERMS_OF_BOX, _TERMS = 2.0**19, 2.0**23
 
 #: Boxes at most: the checker takes as long for them as whoever asked for a proof waits.
 _BOXES = 2_000_000
@@ -54,13 +65,21 @@ def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted:
     if splitting is None:
         return grow(checker, deadline)
     fair, unfair = (float(share) + _BEYOND for share in wanted)
-    splitting.go_on(deadline, _BOXES, (fair, unfair if wanted[1] else 0.0))
+    enough, mass = (fair, unfair if wanted[1] else 0.0), checker.mass(checker.root())
+    splitting.go_on(deadline.later(-_MEANS * deadline.remaining), _BOXES, enough)
+    short = any(known < each for known, each in zip(splitting.known, enough, strict=True))
+    spread = lowering.spread() if splitting.waiting and short else None
+    if spread is not None:
+        spread.go_on(deadline.later(-deadline.remaining / 2), _TERMS, fair)
+        if wanted[1] or spread.fair < fair:
+            splitting.go_on(deadline, _BOXES, enough)
     alike, apart = (lowering.idle * size for size in splitting.sizes())
-    left = checker.mass(checker.root()) - alike - apart
-    totals = Totals(fair=alike, unfair=apart, open=left, somebody=True)
-    root = lowering.planted(splitting)
+    if spread is not None and spread.fair > float(Fraction(alike + apart, mass)):
+        alike, apart, root = floor(spread.fair * mass), 0, lowering.counted(spread.root)
+    else:
+        root = lowering.planted(splitting)
     root.pruned()
-    return root, totals
+    return root, Totals(fair=alike, unfair=apart, open=mass - alike - apart, somebody=True)
 
 
 class _Lowering:
@@ -87,6 +106,37 @@ class _Lowering:
         below = -self._constant - (not self._net.zero_is_low)
         parts = [[end - begin for begin, end in pairwise(each)] for each in self._begins]
         return Splitting.of([self._leaves(at, tree) for at, tree in enumerate(self._trees)], parts, (below, below + 1))
+
+    def spread(self) -> Spread | None:
+        """The least and the greatest sum of all assignments; None where the whole is too much for the checker."""
+        numbers, worst = range(len(self._question.assignments)), []
+        ends = [(0, attribute.size) for attribute in self._question.attributes]
+        try:
+            for made, sign in ((min, 1), (max, -1)):
+                trees = [self._net.worst(tree, numbers, made) for tree in self._trees]
+                found = [self._leaves(at, tree) for at, tree in enumerate(trees)]
+                if sum(float((2.0 ** self._narrow(tree)).sum()) for tree in found) > _TERMS_OF_BOX:
+                    return None
+                # A half of a box has no more terms, nor more pairs or cells of them, than the box.
+                for _ in planned([leaf for tree in trees for leaf in tree.reached(ends, {})], ends):
+                    pass
+                worst.append(([tree.valued(sign * tree.value) for tree in found], sign * self._constant))
+        except RejectedError:
+            return None
+        parts = [[end - begin for begin, end in pairwise(each)] for each in self._begins]
+        return Spread(worst, parts, self._net.scale)
+
+    def _narrow(self, tree: Leaves) -> NDArray[np.int64]:
+        """In how many attributes each leaf has not all positions."""
+        whole = np.array([len(each) - 1 for each in self._begins])
+        return np.asarray(((tree.low > 0) | (tree.high < whole)).sum(axis=1))
+
+    def counted(self, box: SpreadBox) -> Grown:
+        """The lines that cut boxes, each of which is counted by its mean and variance."""
+        if box.below:
+            line = line_of(self._axes[box.axis], self._begins[box.axis][box.cut] - 1)
+            return Grown(split=line, below=tuple(map(self.counted, box.below)))
+        return Grown(claim="~" if box.open < 1 - _BEYOND else "?")
 
     def _leaves(self, number: int, tree: Tree) -> Leaves:
         """The leaves of a tree: from which part to which one of each axis, and with which assignments."""

@@ -20,7 +20,8 @@ from fairdsl_verify.command import Checked, check
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
 from fairdsl_verify.tree import Checker, follow
-from tests.proving import proved_networks, test_rates_proofs, test_relaxed_proofs, test_tree_proofs
+from tests.models.tree_files import regressor, tree_file
+from tests.proving import proved_networks, test_moments, test_rates_proofs, test_relaxed_proofs, test_tree_proofs
 from tests.proving.proved_networks import path_of
 from tests.proving.test_checker_review import ABOVE_ZERO, question
 
@@ -157,11 +158,48 @@ def _lines(folder: Path, *, seeds: int) -> list[Subject]:
         lines = _counted(checker, rng)
         totals = follow(checker, iter(lines))
         if totals.certified and any(line[0] == "/" for line in lines):
-            claims |= {"certified": str(totals.certified), "falsified": "0"}
-            path = model.with_suffix(".proof")
-            path.write_bytes(gzip.compress("\n".join([json.dumps(asked | {"claims": claims}), *lines, ""]).encode()))
-            holds = partial(shares, proved_networks.brute(model, "share of everybody"))
-            found.append(Subject(proof=path, question=checker.question.digest, model=model, holds=holds))
+            truth = proved_networks.brute(model, "share of everybody")
+            found.append(_written(model, asked | {"claims": claims}, lines, truth))
+    return found
+
+
+def _written(model: Path, asked: dict[str, Any], lines: list[str], truth: tuple[Fraction, Fraction]) -> Subject:
+    """A proof that claims what follows."""
+    checker, path = Checker(Question(asked), Graph(model.read_bytes())), model.with_suffix(".proof")
+    totals = follow(checker, iter(lines))
+    claims = asked["claims"] | {"certified": str(totals.certified), "falsified": str(totals.falsified)}
+    path.write_bytes(gzip.compress("\n".join([json.dumps(asked | {"claims": claims}), *lines, ""]).encode()))
+    return Subject(proof=path, question=checker.question.digest, model=model, holds=partial(shares, truth))
+
+
+def _means(folder: Path, *, seeds: int) -> list[Subject]:
+    """Trees of whom boxes are counted by mean and variance, some of them together, in both arithmetics by turns."""
+    found: list[Subject] = []
+    for seed in range(4 * seeds):
+        (folder / str(seed)).mkdir()
+        model, rng = folder / str(seed) / "m.onnx", random.Random(seed)
+        made = [*test_moments.drawn(rng), *test_moments.drawn(rng)]
+        content = tree_file([regressor(made)], outputs=["y"]).SerializeToString()
+        model.write_bytes(content)
+        asked = test_moments.asked() | {"model": sha256(content).hexdigest()}
+        if seed % 2:
+            margin = Checker(Question(asked), Graph(content)).net.rounding()
+            asked |= {"arithmetic": "float32", "claims": asked["claims"] | {"margin": str(margin)}}
+        checker, lines = Checker(Question(asked), Graph(content)), list[str]()
+        waiting = [(checker.root(), 3)]
+        while waiting:
+            node, depth = waiting.pop()
+            wide = [place for place in checker.shared if node.box[place][0] < node.box[place][1]]
+            place = rng.choice(wide) if depth and wide and rng.random() < 0.7 else None
+            line = "+ 0 1" if place is None else f"S {place} {rng.randrange(*node.box[place])}"
+            if place is None and (depth < 1 or len(node.known[1]) < 2):
+                line = "~" if test_moments.counted(checker, node).fair else "?"
+            else:
+                waiting += reversed([(half, depth - 1) for half in checker.halves(node, line.split(" "))])
+            lines.append(line)
+        if "~" in lines and not set(lines) <= {"~", "?"}:
+            unfair = Fraction(test_moments.truth(made), 28)
+            found.append(_written(model, asked, lines, (1 - unfair, unfair)))
     return found
 
 
@@ -172,6 +210,7 @@ SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "forest": _forests,
     "relaxed": _relaxed,
     "lines": _lines,
+    "means": _means,
     "rates": _rates,
 }
 

@@ -203,7 +203,7 @@ def test_it_is_short() -> None:
     common = ("__init__.py", "command.py", "onnx_file.py", "question.py", "tree.py")
     parts = {
         "networks": (*common, "bounds.py", "chain.py", "slab.py"),
-        "trees": (*common, "forest.py"),
+        "trees": (*common, "forest.py", "moments.py"),
         "rates": ("groups.py", "masses.py", "rates.py"),
         "samples": ("parts.py", "sample.py"),
         "relaxed questions": ("relaxed.py",),

@@ -38,7 +38,7 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[Sub
 @pytest.mark.parametrize("of", SUBJECTS)
 def test_tampering(of: str, kind: str, subjects: Callable[..., list[Subject]], tmp_path: Path) -> None:
     if kind != "leaves" or of != "rates":  # these have none
-        assert rejected(subjects(of, 1), kind, 20 if of == "lines" else 5, tmp_path) > 0
+        assert rejected(subjects(of, 1), kind, 20 if of in ("lines", "means") else 5, tmp_path) > 0
 
 
 @pytest.mark.slow

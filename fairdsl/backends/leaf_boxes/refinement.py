@@ -50,6 +50,7 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
     Trees,
 )
 from fairdsl.backends.leaf_boxes.kernels.refine import refine
+from fairdsl.backends.leaf_boxes.kernels.spread import spread
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, take_back
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.rest import Drawn, draw, estimate
@@ -320,6 +321,19 @@ def use() -> None:
     cut_by_ranges(trees, leaves, empty(16, 1), np.zeros(16, dtype=np.int64), forest.room(), 1)
     table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
     common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))
+    spread(
+        one[None],
+        one[None] + 1,
+        np.ones(1),
+        trees.sums,
+        one,
+        one + 1,
+        np.zeros((1, 2)),
+        np.ones(1),
+        one,
+        one,
+        np.zeros(3),
+    )
     duels, ends = Duels(ordered, table, table, trees.sums), (one[None], one[None] + 1)
     extremes(duels, leaves, ordered, *ends, *ends, common, own, cuts, sets, sets, sets, np.zeros((1, 2)), one)
 

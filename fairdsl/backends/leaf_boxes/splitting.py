@@ -73,6 +73,11 @@ class Splitting:
         return int(self._boxes.counts[HEAP] + self._boxes.counts[NEW])
 
     @property
+    def known(self) -> tuple[float, float]:
+        """About which parts of the domain are decided alike, and apart."""
+        return float(self._boxes.known[0]), float(self._boxes.known[1])
+
+    @property
     def boxes(self) -> int:
         """How many boxes there are, those that were cut among them."""
         return int(self._boxes.counts[USED])

@@ -1,0 +1,222 @@
+"""Leaves of trees that are counted by mean and variance: against counting everybody; faults and other claims."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from fairdsl.proving import trees
+from fairdsl_verify import RejectedError, forest, moments
+from fairdsl_verify.command import check
+from fairdsl_verify.forest import Forest
+from fairdsl_verify.tree import Checker, Node, Totals
+from tests.models.tree_files import Branch, Leaf, Tree, regressor, sums, tree_file
+from tests.proving.test_tree_proofs import OPEN, brute, opened, prove, question, random_tree
+
+
+def asked(margin: int = 0) -> dict[str, Any]:
+    """Who differs in `x2`, of 4 x 7 others whose scores exceed 1/4, or with a margin."""
+    found = question("score", "1/4")
+    found["attributes"][1] |= {"high": 6}
+    found["claims"]["margin"] = margin
+    return found
+
+
+def drawn(rng: random.Random) -> list[Tree]:
+    """Trees whose sum is mostly far above the threshold, or far below it."""
+    shift = rng.choice((-1.0, 1.0)) * rng.randint(0, 8) / 8
+    return [random_tree(rng, 4, lambda: rng.randint(-3, 3) / 8 + shift) for _ in range(rng.randint(2, 8))]
+
+
+def tight(rng: random.Random) -> list[Tree]:
+    """Trees whose sum has two values, one of them the threshold: Cantelli's bound is met exactly."""
+    less, places, rest = rng.randint(1, 8) / 8, rng.sample((0, 1), 2), Leaf(((0, 0.0),))
+    inner: Tree = Branch("BRANCH_LEQ", places[0], rng.randint(0, 5) / 2, Leaf(((0, -less),)), rest)
+    outer: Tree = Branch("BRANCH_LEQ", places[1], rng.randint(0, 5) / 2, inner, rest)
+    return [Branch("BRANCH_LEQ", 2, 1.5, outer, rest), Leaf(((0, 0.25 + less),))]
+
+
+def counted(checker: Checker, node: Node | None = None) -> Totals:
+    """What a box, or the domain, comes to as one leaf, that says nothing where the mean is on no side."""
+    totals, node = Totals(), node or checker.root()
+    try:
+        checker.leaf(node, ["~"], totals)
+    except RejectedError:
+        checker.leaf(node, ["?"], totals)
+    return totals
+
+
+def truth(made: Sequence[Tree]) -> int:
+    """How many of the 28 units are decided differently."""
+    high = lambda *row: sums(made, [Fraction(each) for each in row], 1)[0] > Fraction(1, 4)  # noqa: E731
+    return sum(len({high(*unit, each) for each in range(4)}) > 1 for unit in product(range(4), range(7)))
+
+
+def test_no_unit_that_is_decided_differently_is_left_out() -> None:
+    """Where the bound is tight, no other one is open either."""
+    some = 0
+    for seed in range(20):
+        made = drawn(random.Random(seed))
+        totals = counted(opened(regressor(made), asked()))
+        assert totals.fair + totals.open == 28
+        assert totals.open >= truth(made)
+        some += totals.fair > 0
+        made = tight(random.Random(seed))
+        assert counted(opened(regressor(made), asked())).open == truth(made)
+    assert some > 5
+
+
+def _variances(made: Sequence[Tree], of: Callable[..., int]) -> tuple[Fraction, Fraction]:
+    net = opened(regressor(made), asked()).net
+    assert isinstance(net, Forest)
+    worst = [net.worst(tree, range(4), min) for tree in net.start[1]]
+    ends = [(1, 4), (2, 7), (0, 4)]
+    found = [sum(tree.at(point) for tree in worst) for point in product(*(range(*each) for each in ends))]
+    mean = Fraction(sum(found), len(found))
+    exact = sum((value - mean) ** 2 for value in found) * len(found)
+    return exact, Fraction(of([leaf for tree in worst for leaf in tree.reached(ends, {})], ends))
+
+
+@pytest.mark.parametrize("cells", [False, True])
+def test_the_variance_is_the_one_of_everybody(cells: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By pairs of leaves and by cells, over a box whose ends lie within leaves."""
+    if not cells:
+        monkeypatch.setattr(moments, "prod", _large)
+    for seed in range(12):
+        exact, found = _variances(drawn(random.Random(seed)), moments.variance)
+        assert exact == found
+
+
+def _large(numbers: Any) -> int:
+    """A product, which is very large where it is one of numbers of cells."""
+    several = list(numbers)
+    product_of = 1
+    for each in several:
+        product_of *= each
+    return product_of * (10**9 if isinstance(numbers, map) else 1)
+
+
+BY_PAIRS, EFFECTS = moments.by_pairs, moments.effects
+JOINED, WORST, CROSSED = Forest._joined, Forest.worst, Forest._crossed
+
+
+def _term_forgotten(amounts: list[int], *given: Any) -> int:
+    """The first of several terms of an effect counts for nothing."""
+    return BY_PAIRS(amounts if len(amounts) < 2 else [0, *amounts[1:]], *given)
+
+
+def _alone(*given: Any) -> Any:
+    """Effects of single attributes alone."""
+    return {places: each for places, each in EFFECTS(*given).items() if len(places) < 2}
+
+
+def _best(self: Forest, one: Any, other: Any, made: Any) -> Any:
+    return JOINED(self, one, other, {min: max, max: min}.get(made, made))
+
+
+def _turned(self: Forest, *given: Any) -> Any:
+    return self._joined(WORST(self, *given), forest.Tree.leaf(0), lambda value, zero: zero - value)
+
+
+def _base_turned(self: Forest, known: Any, *given: Any) -> int:
+    return CROSSED(self, (-known[0], known[1]), *given)
+
+
+#: Faults of the claim: with each of them less is called open than is unfair.
+FAULTS: dict[str, tuple[object, str, Any]] = {
+    "the variance is too small": (forest, "variance", lambda *given: moments.variance(*given) // 16),
+    "the best of all assignments counts": (Forest, "_joined", _best),
+    "a leaf is forgotten": (forest, "variance", lambda leaves, ends: moments.variance(leaves[1:], ends)),
+    "the mean has the wrong sign": (Forest, "worst", _turned),
+    "base value and threshold have the wrong sign": (Forest, "_crossed", _base_turned),
+    "effects of several attributes are forgotten": (moments, "effects", _alone),
+    "a term is forgotten": (moments, "by_pairs", _term_forgotten),
+}
+
+
+def written(made: Sequence[Tree], folder: Path, certified: Fraction) -> tuple[Path, Path]:
+    """The file of a proof whose only leaf is counted, and that of its model."""
+    model, proof = folder / "m.onnx", folder / "p.proof"
+    onnx.save(tree_file([regressor(made)], outputs=["y"]), model)
+    data = asked() | {"model": sha256(model.read_bytes()).hexdigest()}
+    data["claims"] |= {"certified": str(certified)}
+    proof.write_bytes(gzip.compress(f"{json.dumps(data)}\n~\n".encode()))
+    return proof, model
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_proof_of_what_a_fault_claims_is_rejected(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checker with the fault takes a file that claims more than is true; the sound one does not."""
+    owner, name, faulty = FAULTS[fault]
+    made = max((tight(random.Random(seed)) for seed in range(9)), key=truth)
+    with monkeypatch.context() as patch:
+        if faulty is _term_forgotten:
+            patch.setattr(moments, "prod", _large)
+        patch.setattr(owner, name, faulty)
+        claimed = counted(opened(regressor(made), asked()))
+        assert claimed.open < truth(made)
+        files = written(made, tmp_path, claimed.certified)
+        assert check(*files).follows
+    assert not check(*files).follows
+
+
+def test_what_cannot_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    stump: Tree = Branch("BRANCH_LEQ", 0, 1.5, Leaf(((0, 1.0),)), Leaf(((0, -0.5),)))
+    checker = opened(regressor([stump]), asked())
+    for claim, why in ((["/", "0"], "along an attribute"), (["~"], "on no side")):
+        with pytest.raises(RejectedError, match=why):
+            checker.leaf(checker.root(), claim, Totals())
+    real = asked()
+    real["attributes"][0] |= {"type": "real"}
+    checker = opened(regressor([stump, stump]), real)
+    with pytest.raises(RejectedError, match="a real one"):
+        checker.leaf(checker.root(), ["~"], Totals())
+    some = asked()
+    some["target"] = ["<", [["x2", 1]], -2]
+    checker = opened(regressor([stump]), some)
+    assert checker.root().admitted[2:] == (0, 0)
+    high: Tree = Branch("BRANCH_LEQ", 0, 1.5, Leaf(((0, 2.0),)), Leaf(((0, 1.0),)))
+    for name in ("MOST_TERMS", "MOST_PRODUCTS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(moments, name, -1)
+            checker = opened(regressor([high]), asked())
+            with pytest.raises(RejectedError, match="too many leaves"):
+                checker.leaf(checker.root(), ["~"], Totals())
+
+
+def test_a_margin_is_kept_to() -> None:
+    """Scores that are off by up to the margin are on the other side sooner."""
+    made: Tree = Branch("BRANCH_LEQ", 0, 0.5, Leaf(((0, 0.5),)), Leaf(((0, 2.25),)))
+    node = opened(regressor([made]), asked())
+    assert counted(node).open < 28
+    node.net.margin = node.net.scale * 2
+    assert counted(node).open == 28
+
+
+def test_many_trees_are_proved_by_few_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ranges say nothing in time; what is proved is no more than there is."""
+    monkeypatch.setattr(trees.Splitting, "go_on", lambda self, *given: None)
+    rng = random.Random(3)
+    made = [random_tree(rng, 3, lambda: rng.randint(-2, 4) / 8) for _ in range(40)]
+    node = regressor(made, result="scores")
+    onnx.save(tree_file([node], outputs=["scores"]), tmp_path / "m.onnx")
+    found, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN, properties=("share",))
+    assert found.proof is not None, found.said
+    with gzip.open(found.proof.path, "rt") as file:
+        assert "~\n" in file.readlines()
+    checked = check(Path(found.proof.path), tmp_path / "m.onnx")
+    assert checked.follows
+    decide = lambda row: sums(made, [Fraction(each) for each in row], 1)[0] >= Fraction(1, 4)  # noqa: E731
+    assert 0 < checked.totals.certified <= brute("share", decide, everybody=True)[0]
