@@ -212,7 +212,7 @@ def _before(counts: Iterable[int]) -> list[int]:
 
 def _floats(values: Sequence[Fraction] | None) -> bool:
     """Whether all values are float64 numbers."""
-    return all(abs(comparable(value)) < 10**300 and float(value) == comparable(value) for value in values or ())
+    return all(-(10**300) < number < 10**300 and float(number) == number for number in map(comparable, values or ()))
 
 
 def _reduced(table: BoolArray, starts: Sequence[NDArray[np.int64]], by: np.ufunc) -> BoolArray:
