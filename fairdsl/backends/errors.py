@@ -94,14 +94,15 @@ def other_questions(path: str, what: str) -> Diagnostic:
     )
 
 
-def nothing_to_recover(paths: Sequence[str], lacking: str) -> Diagnostic:
-    """No results, or results without their job."""
+def nothing_to_recover(paths: Sequence[str], lacking: str, help_: str | None = None) -> Diagnostic:
+    """No results, or results without their job; ``help_``: what makes them, where that is known."""
     listing = ", ".join(f"`{path}`" for path in paths)
     return Diagnostic(
         code="E0613",
         title=f"there is nothing to recover: {lacking}",
         notes=(f"looked at {listing}",),
-        help="give the folder that `fairdsl compile` wrote, with its manifest and what answers its files, or results "
+        help=help_
+        or "give the folder that `fairdsl compile` wrote, with its manifest and what answers its files, or results "
         "of jobs themselves",
     )
 

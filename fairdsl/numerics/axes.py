@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.expr import Predicate, borders, variables
 from fairdsl.ir.population import Cell, Inside
-from fairdsl.numerics.bounds import outward
+from fairdsl.numerics.bounds import comparable, outward
 from fairdsl.numerics.pieces import pieces_of
 
 __all__ = ["Atom", "Axis", "axis_of", "mentioned"]
@@ -74,7 +74,7 @@ def axis_of(attribute: Attribute, cells: Sequence[Cell], predicates: Iterable[Pr
     """The axis of a column; ``predicates`` are those about it alone, ``weighed`` says if the model reads its number."""
     cuts = sorted({cut for predicate in predicates for cut in borders(predicate)})
     atoms = [atom for place, cell in enumerate(cells) for atom in _atoms(attribute, cell, place, cuts, weighed)]
-    atoms.sort(key=lambda atom: (atom.low is not None, atom.low or Fraction(0), atom.cell))
+    atoms.sort(key=lambda atom: (atom.low is not None, comparable(atom.low or Fraction(0)), atom.cell))
     ends = [outward(atom.low, atom.high) for atom in atoms]
     denominator = lcm(*(atom.share.denominator for atom in atoms))
     return Axis(
@@ -82,7 +82,7 @@ def axis_of(attribute: Attribute, cells: Sequence[Cell], predicates: Iterable[Pr
         low=np.array([low for low, _ in ends], dtype=np.float64),
         high=np.array([high for _, high in ends], dtype=np.float64),
         cells=np.array([atom.cell for atom in atoms], dtype=np.int64),
-        weights=tuple(int(atom.share * denominator) for atom in atoms),
+        weights=tuple(atom.share.numerator * (denominator // atom.share.denominator) for atom in atoms),
         denominator=denominator,
     )
 
@@ -116,8 +116,9 @@ def _of_numbers(attribute: Attribute, cell: Cell, place: int, cuts: list[Fractio
     if not inside:
         return
     if cell.inside is Inside.UNIFORM and len(inside) <= _LISTED:
+        share = Fraction(1, len(inside))
         for value in inside:
-            yield _point(Fraction(value), place, Fraction(1, len(inside)))
+            yield _point(Fraction(value), place, share)
     elif cell.inside is Inside.UNIFORM:
         for start, end in pairwise(len(inside) * k // _LISTED for k in range(_LISTED + 1)):
             yield _together(inside[start:end], place, Fraction(end - start, len(inside)), cuts)

@@ -17,14 +17,19 @@ import numpy as np
 import pytest
 
 import fairdsl
+from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.intervals.job import JobHead, SharedAttribute, pack_job, read_job
+from fairdsl.backends.intervals.jobs import IntervalJobs
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.refining.container import digest
 from fairdsl.backends.refining.result import read_result, result_name, write_result
+from fairdsl.backends.solved import Ending
+from fairdsl.backends.warmup import Kernels
+from fairdsl.clock import Deadline
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 from fairdsl.report.model import Report
-from fairdsl.verdict import Holds, Judgement, Unknown
+from fairdsl.verdict import Holds, Judgement, Reason, Unknown
 from tests.builders import ASKED
 from tests.intervals.bisection import Bisection, SlowBisection, plane, unfair_units
 
@@ -185,6 +190,41 @@ def test_nothing_to_recover(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError) as caught:
         fairdsl.recover(result)
     assert code(caught) == "E0613"
+
+
+def test_what_is_lacking_is_said_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    """Nobody solved it, which is no matter of time."""
+    first, second = (job_file(tmp_path, SMALL, name) for name in ("p", "q"))
+    with pytest.raises(DiagnosticError, match=f"fairdsl solve {first}"):
+        fairdsl.recover(tmp_path)
+    solve(first)
+    found, open_ = fairdsl.recover(tmp_path).properties
+    assert found.demands[0].reason is None
+    assert open_.demands[0].reason is Reason.INCOMPLETE
+    assert f"fairdsl solve {second}" in str(open_.demands[0].detail)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    with pytest.raises(DiagnosticError, match="no jobs, and no results"):
+        fairdsl.recover(tmp_path)
+
+
+def test_loading_kernels_takes_nothing_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Deadline] = []
+
+    class Slow(Kernels):
+        def ready(self, observer: Observer, by: Deadline) -> bool:
+            time.sleep(1.2)
+            return not by.passed
+
+    def refined(refinement: Any, budget: Budget, *_: Any, **__: Any) -> Ending:
+        given.append(budget.deadline)
+        return Ending.DEADLINE
+
+    monkeypatch.setattr(IntervalJobs, "kernels", Slow("", "", ""))
+    monkeypatch.setattr("fairdsl.backends.refining.solve.refine_within", refined)
+    began = time.monotonic()
+    fairdsl.solve(job_file(tmp_path, LARGE), timeout=1.0, jobs=1)  # it had ended with E0625
+    assert given[0].at >= began + 1.0 + 1.2
 
 
 def test_what_a_killed_run_was_writing_is_not_read(tmp_path: Path) -> None:

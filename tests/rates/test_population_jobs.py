@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Offer, Silent
 from fairdsl.backends.enumerate import Enumerate
-from fairdsl.backends.rates import PopulationJob, job
+from fairdsl.backends.rates import PopulationJob
 from fairdsl.backends.rates.closed import Closed
 from fairdsl.backends.rates.frontier import Frontier
 from fairdsl.backends.rates.job import POPULATION_JOB, PopulationJobs, read_job
@@ -42,11 +42,6 @@ JOBS = PopulationJobs()
 
 def job_of(asks: Problem) -> Job:
     return read_again(asks, PopulationJob(), read_job)
-
-
-@pytest.fixture(autouse=True)
-def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "_SEED_BOXES", 4)
 
 
 # ---- by parts, against counting ----

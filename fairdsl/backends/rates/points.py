@@ -24,6 +24,7 @@ from fairdsl.ir.model import ByHighest, Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.metrics.alike import Assignment
 from fairdsl.numerics.axes import Axis
+from fairdsl.numerics.bounds import comparable
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.event import event_of
 from fairdsl.numerics.exact import UNDECIDED, decision, enclosed_scores
@@ -211,7 +212,7 @@ def _before(counts: Iterable[int]) -> list[int]:
 
 def _floats(values: Sequence[Fraction] | None) -> bool:
     """Whether all values are float64 numbers."""
-    return all(abs(value) < 10**300 and Fraction(float(value)) == value for value in values or ())
+    return all(-(10**300) < number < 10**300 and float(number) == number for number in map(comparable, values or ()))
 
 
 def _reduced(table: BoolArray, starts: Sequence[NDArray[np.int64]], by: np.ufunc) -> BoolArray:

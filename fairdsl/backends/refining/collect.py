@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from secrets import randbits
 
+from fairdsl.backends.contract import unanswered
 from fairdsl.backends.encoding import Believing
 from fairdsl.backends.errors import nothing_to_recover, other_questions
 from fairdsl.backends.refining import errors
@@ -18,9 +19,9 @@ from fairdsl.backends.refining.jobs import Job, Jobs
 from fairdsl.backends.refining.recheck import ALL, Recheck
 from fairdsl.backends.refining.recover import Found, Shards, join_results, read_found, usable
 from fairdsl.backends.solved import AnsweredDemand
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.source.writing import files_in
-from fairdsl.verdict import Claim
+from fairdsl.verdict import Claim, Reason, Verdict
 
 __all__ = ["collected"]
 
@@ -34,7 +35,7 @@ def collected(kind: Jobs, paths: Sequence[Path], how: Believing) -> tuple[Answer
     jobs, found = _sorted(kind, paths)
     given = [str(path) for path in paths]
     if not found:
-        raise DiagnosticError(nothing_to_recover(given, "no results"))
+        raise DiagnosticError(_no_results(given, list(jobs.values())))
     for one in found:
         if one.result.job not in jobs:
             beside = _beside(kind, one)
@@ -52,6 +53,16 @@ def collected(kind: Jobs, paths: Sequence[Path], how: Believing) -> tuple[Answer
         results = [one for one in found if one.result.job == sha256]
         answered.append(_answered(kind.of(job), job, results, how.memory, recheck, file, how.derived is not None))
     return tuple(answered)
+
+
+def _no_results(given: Sequence[str], jobs: Sequence[Path]) -> Diagnostic:
+    """Jobs that nobody solved, or not even these."""
+    if not jobs:
+        write = "`fairdsl compile SPEC --to FORMAT -o DIR` says which questions a format does not express, and "
+        write += "writes jobs of the others; `fairdsl solve FILE` makes their results"
+        return nothing_to_recover(given, "no jobs, and no results", write)
+    each = "" if len(jobs) == 1 else ", and so for each of the others"
+    return nothing_to_recover(given, "no results", f"make one first: `fairdsl solve {jobs[0]}`{each}")
 
 
 def _sorted(kind: Jobs, paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
@@ -96,14 +107,20 @@ def _answered(
     kind: Jobs, job: Job, found: Sequence[Found], memory: int, how: Recheck, file: Path, known: bool
 ) -> AnsweredDemand:
     """The demand of a job. Whether it is the spec's is ``known``, or else the file's word."""
-    best = usable(job, found)
-    shards = Shards(kind, job, next((one.result.shards for one in best.values()), 1), memory)
-    how = replace(how, files=max(1, len(best)))
-    parts = {shard: shards.opened(one, how) for shard, one in best.items()}
-    said = () if known else (Claim(said="the question", file=file.name, sha256=job.sha256, by="whoever wrote it"),)
+    verdict: Verdict
+    if found:
+        best = usable(job, found)
+        shards = Shards(kind, job, found[0].result.shards, memory)
+        how = replace(how, files=len(best))
+        parts = {shard: shards.opened(one, how) for shard, one in best.items()}
+        said = () if known else (Claim(said="the question", file=file.name, sha256=job.sha256, by="whoever wrote it"),)
+        verdict = join_results(job, shards, parts, said).verdict
+    else:
+        nothing = f"no result of it is there; `fairdsl solve {file}` makes one"
+        verdict = unanswered(job.head.quantity, Reason.INCOMPLETE, nothing, backend=kind.backend)
     return AnsweredDemand(
         asked=job.head.asked,
         quantity=job.head.quantity,
-        verdict=join_results(job, shards, parts, said).verdict,
+        verdict=verdict,
         seconds=sum(one.result.seconds for one in found),
     )

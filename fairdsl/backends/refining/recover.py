@@ -155,8 +155,6 @@ def _for_all(job: Job, taken: Sequence[Claim]) -> tuple[str, ...]:
 def _notes(shards: int, missing: Sequence[int]) -> tuple[str, ...]:
     if not missing:
         return ()
-    if len(missing) == shards:
-        return ("nothing of it was solved yet",)
     listing = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
     if len(missing) == 1:
         return (f"shard {listing} of {shards} is missing: its part counts as undecided",)

@@ -27,7 +27,7 @@ from fairdsl.backends.refining.refinement import Refining, State
 from fairdsl.backends.refining.result import Progress, Result, growing, result_name, write_result
 from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.solved import Ending, Refined, Solved
-from fairdsl.clock import look, phase
+from fairdsl.clock import NEVER, now
 from fairdsl.diagnostics import DiagnosticError
 
 __all__ = ["solve_job"]
@@ -48,17 +48,20 @@ def solve_job(kind: Jobs, path: Path, form: str, how: Solving, observer: Observe
     if scheduler is not None:
         check_cluster(scheduler)
     if kind.kernels is not None:
-        with phase("compiling the kernels", budget.deadline):
-            kind.kernels.ready(observer, budget.deadline)
-            look()
+        # A limit of the refinement, which is all that a job is solved for: on a busy machine loading took all of it.
+        began = now()
+        kind.kernels.ready(observer, NEVER)
+        budget = replace(budget, deadline=budget.deadline.later(now() - began))
     observer.progress(job.head.asked.property, None, job.head.asked.demand)
     shards = Shards(kind, job, how.shards, budget.memory)
+    roots = shards.roots[how.shard - 1]
     if how.resume:
         part = shards.opened(_earlier(job, target, how.shard, how.shards), Recheck(seed=randbits(64)))
+        refinement = kind.resume(job.task, part.state, budget.memory)
     else:
-        part = _first(job, shards, how.shard, budget.memory)
-    refinement = kind.resume(job.task, part.state, budget.memory)
-    reached = _Reached(kind, refinement, shards.roots[how.shard - 1], part.result)
+        refinement = kind.resume(job.task, roots, budget.memory)
+        part = _first(job, shards, how.shard, refinement)
+    reached = _Reached(kind, refinement, roots, part.result)
     start = latest = part.result
     ending = Ending.FINISHED
     if not start.finished:
@@ -92,8 +95,8 @@ def solve_job(kind: Jobs, path: Path, form: str, how: Solving, observer: Observe
     return Solved(format=form, file=path, solver=kind.solver, seconds=latest.seconds, found=refined, answer=target)
 
 
-def _first(job: Job, shards: Shards, shard: int, memory: int) -> Part:
-    """The beginning of a shard."""
+def _first(job: Job, shards: Shards, shard: int, refinement: Refining) -> Part:
+    """The beginning of a shard, from which its refinement goes on."""
     state = shards.roots[shard - 1]
     begun = Result(
         job=job.sha256,
@@ -106,7 +109,6 @@ def _first(job: Job, shards: Shards, shard: int, memory: int) -> Part:
         undecided=0.0,
         falsified=0.0,
     )
-    refinement = shards.kind.resume(job.task, state, memory)
     return Part(result=replace(_Reached(shards.kind, refinement, state, begun).result(), seconds=0.0), state=state)
 
 
