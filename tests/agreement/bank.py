@@ -216,10 +216,10 @@ def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | N
         return engines.disagreement(problem, verdict, known)
     if not known.total:
         return f"nobody is in question, and {verdict}"
-    found = verdict.estimate
-    if not found.low <= known.fair_share <= found.high:
-        return f"fair share {known.fair_share} outside [{found.low}, {found.high}]"
-    if max(found.high - found.value, found.value - found.low) > WITHIN and verdict.reason is None:
+    value, (low, high) = verdict.estimate.value, verdict.estimate.interval
+    if not low <= known.fair_share <= high:
+        return f"fair share {known.fair_share} outside [{low}, {high}]"
+    if max(high - value, value - low) > WITHIN and verdict.reason is None:
         return "the interval is wider than it was asked for, and no reason is given"
     return next(
         (f"{w} is not a violation" for w in verdict.witnesses if (w.a.point, w.b.point) not in known.violations), None

@@ -13,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import fairdsl
+from fairdsl.ir.enclosure import Enclosure
 from fairdsl.cli.app import cli
 from tests.cli.declared import DECLARED
 
@@ -76,7 +77,7 @@ def test_as_if_there_were_so_many_rows(tmp_path_factory: pytest.TempPathFactory,
             for found, demand in zip(sizes[checked.name], checked.demands, strict=True):
                 size = found.sizes[place]
                 assert size.rows == times * sum(counts)
-                assert (size.low, size.high) == demand.groups.sampling
+                assert Enclosure(low=size.low, high=size.high) == demand.groups.sampling
                 assert size.verdict in (None, demand.judgement)
 
 

@@ -218,7 +218,7 @@ def laws_agree(
     yield "sampling, law", drawn
     assert isinstance(drawn, Estimated | Unknown), spec  # hardly anybody may be in question
     if isinstance(drawn, Estimated):
-        assert drawn.estimate.low <= right <= drawn.estimate.high, (right, drawn.estimate, spec)
+        assert drawn.estimate.interval.low <= right <= drawn.estimate.interval.high, (right, drawn.estimate, spec)
 
 
 def by_cvc5(found: Case, folder: Path) -> str | None:

@@ -291,8 +291,9 @@ def test_what_is_left_is_estimated() -> None:
     assert away < 4 * Fraction(1, 2) / 316, "four standard deviations of a mean of 100,000 draws, at most"
     found = drawn[0]
     assert found is not None
-    assert Fraction(descent._exactly.fair, known.total) <= found.low < found.value < found.high
-    assert found.high <= 1 - Fraction(counts.unfair, known.total)
+    low, high = found.interval
+    assert Fraction(descent._exactly.fair, known.total) <= low < found.value < high
+    assert high <= 1 - Fraction(counts.unfair, known.total)
     assert found.complement.value == 1 - found.value
     assert found.complement.complement == found
 

@@ -70,7 +70,7 @@ def estimates(folder: Path, *lines: str, seed: int = 0) -> fairdsl.Report:
 
 def test_trap_25_there_is_no_rate_without_an_interval(tmp_path: Path) -> None:
     """Neither in the data, where an estimate has no other form, nor in print, nor as JSON."""
-    assert {"low", "high", "confidence", "sampled"} <= {field.name for field in fields(Estimate)}
+    assert {"interval", "confidence", "sampled"} <= {field.name for field in fields(Estimate)}
     with pytest.raises(TypeError):
         Estimate(sampled=10_000, unfair=46, confidence=Fraction(19, 20))  # type: ignore[call-arg]
     report = estimates(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -50,6 +51,11 @@ property shares {{
   compare a, b : Person
   differ in sex
   require fair_share >= 75%
+}}
+property apart {{
+  compare a, b : Person
+  differ in sex
+  measure max_score_gap
 }}
 property of_people {{
   compare a, b : Person
@@ -140,7 +146,12 @@ def held_against(form: str, found: Demands, known: Demands) -> set[Judgement]:
     assert answered
     for key, demand in answered.items():
         if demand.judgement is not Judgement.UNKNOWN or not left_open(form, known[key], demand):
-            assert (demand.judgement, demand.value) == (known[key].judgement, known[key].value), key
+            value, right = demand.value, known[key].value
+            if form == "gap-job" and value != right:  # a job has no solver to close the last of it with
+                assert value is not None and right is not None
+                assert value.low <= right.low <= right.high <= value.high <= value.low * (1 + Fraction(1, 10**6)), key
+                value = right
+            assert (demand.judgement, value) == (known[key].judgement, right), key
     return {demand.judgement for demand in answered.values()}
 
 
@@ -199,6 +210,7 @@ def test_options_that_say_nothing_about_a_format_are_mistakes(form: str, damaged
         "intervals.scheduler": {"options": {"intervals": {"scheduler": "tcp://host:1"}}},
         "leaf_boxes.scheduler": {"options": {"leaf_boxes": {"scheduler": "tcp://host:1"}}},
         "rates.scheduler": {"options": {"rates": {"scheduler": "tcp://host:1"}}},
+        "smt.scheduler": {"options": {"smt": {"scheduler": "tcp://host:1"}}},
         "ssat.solver": {"options": {"ssat": {"solver": "pysdd"}}},
         "jobs": {"jobs": 1},
         "memory": {"memory": 1 << 30},

@@ -46,15 +46,14 @@ _WIDENED_PART = 3
 _MARGINS, _MARGIN_SECONDS = 4, 0.5
 
 
-def refusal(problem: Problem, *, shares: bool = False) -> Refusal | None:
-    """Why satisfiability says nothing about the question, and bounds about ``shares``; None where they do."""
+def refusal(problem: Problem, *, numbers: bool = False) -> Refusal | None:
+    """Why satisfiability says nothing about the question, and bounds about ``numbers`` do not; None where they do."""
     question = problem.of_pairs.question
     if (worst := refusal_of_worst(problem)) is not None:
         return worst
     if not isinstance(question, Pair | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    answers = shares or problem.quantity in (Quantity.HOLDS, Quantity.MAX_SCORE_GAP)
-    if not answers or problem.population is not None:
+    if not (numbers or problem.quantity is Quantity.HOLDS) or problem.population is not None:
         return Refusal(why="it has no notion of shares", other=True)
     pair = question.pair if isinstance(question, Demanded) else question
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
@@ -101,12 +100,13 @@ class Smt:
 
             method = "bounds of regions, over boxes of units that are cut"
             return (
-                refusal(problem, shares=True)
+                refusal(problem, numbers=True)
                 or refusal_of_shares(problem)
                 or Offer(method=method, decides=True, fits=0)
             )
         if isinstance(problem.question, WorstPair):
-            return refusal(problem) or Offer(method="bounds of regions of pairs, the farthest first", decides=True)
+            method = "bounds of regions of pairs, the farthest first"
+            return refusal(problem, numbers=True) or Offer(method=method, decides=True)
         return refusal(problem) or Offer(method=f"proof by bounds, linear programs, {solver_name()}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:

@@ -88,7 +88,7 @@ def engine_of(problem: Problem) -> Engine | Refusal:
     """Who refines the question, or why nobody does."""
     if refusal_of_widest(problem) is None and Widest.fits(Asked.of(problem)):
         return Engine.TREES
-    found = refusal(problem)
+    found = refusal(problem, numbers=True)
     return Engine.PAIRS if found is None else found
 
 
