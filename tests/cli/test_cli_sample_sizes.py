@@ -13,8 +13,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import fairdsl
-from fairdsl.ir.enclosure import Enclosure
 from fairdsl.cli.app import cli
+from fairdsl.ir.enclosure import Enclosure
 from tests.cli.declared import DECLARED
 
 SPEC = (

@@ -148,7 +148,8 @@ def held_against(form: str, found: Demands, known: Demands) -> set[Judgement]:
         if demand.judgement is not Judgement.UNKNOWN or not left_open(form, known[key], demand):
             value, right = demand.value, known[key].value
             if form == "gap-job" and value != right:  # a job has no solver to close the last of it with
-                assert value is not None and right is not None
+                assert value is not None
+                assert right is not None
                 assert value.low <= right.low <= right.high <= value.high <= value.low * (1 + Fraction(1, 10**6)), key
                 value = right
             assert (demand.judgement, value) == (known[key].judgement, right), key
