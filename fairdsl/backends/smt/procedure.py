@@ -53,8 +53,10 @@ def refusal(problem: Problem, *, numbers: bool = False) -> Refusal | None:
         return worst
     if not isinstance(question, Pair | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    if not (numbers or problem.quantity is Quantity.HOLDS) or problem.population is not None:
-        return Refusal(why="it has no notion of shares", other=True)
+    if not (numbers or problem.quantity is Quantity.HOLDS):
+        return Refusal(why="it says yes or no, and no number", other=True)
+    if problem.population is not None:
+        return Refusal(why="it has no notion of a distribution", other=True)
     pair = question.pair if isinstance(question, Demanded) else question
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
