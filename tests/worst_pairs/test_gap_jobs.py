@@ -247,7 +247,8 @@ def unbroken(asks: Problem) -> Fraction:
     return whole.worst.low
 
 
-@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
 def test_what_was_written_is_gone_on_with(tmp_path: Path, processes: int) -> None:
     """Killed from outside at any moment: what a checkpoint had is there, and the end is the unbroken one."""
     draw, asks = random.Random(processes), gap(many(200, 7, 3, 12))
