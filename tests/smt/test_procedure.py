@@ -148,8 +148,8 @@ def test_the_deadline_is_kept() -> None:
 def test_refusals_say_why() -> None:
     shares = replace(TIED, quantity=Quantity.FAIR_SHARE)
     group = replace(TIED, question=GroupMetric(metric=ACCEPTANCE, across=(1,), population=None))
-    for asked, word in ((shares, "shares"), (group, "pairs of individuals")):
-        for backend in (Smt(), SmtLib()):
+    for asked, words in ((shares, ("shares", "no number")), (group, ("pairs of individuals", "pairs of individuals"))):
+        for backend, word in zip((Smt(), SmtLib()), words, strict=True):
             offer = backend.offer(asked)
             assert isinstance(offer, Refusal)
             assert word in offer.why
