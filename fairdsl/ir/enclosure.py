@@ -83,8 +83,3 @@ class Enclosed:
     def high(self) -> Fraction:
         """Never below it."""
         return self.number.high
-
-    @property
-    def exact(self) -> bool:
-        """Whether the number is known."""
-        return self.number.exact

@@ -332,6 +332,11 @@ class Value(Enclosed, _NoTruthValue):
             raise ValueError("a number that is defined is not unknown for being none")
 
     @property
+    def exact(self) -> bool:
+        """Whether the number is known."""
+        return self.number.exact
+
+    @property
     def beside(self) -> tuple[Part, ...]:
         """The parts, unless they are the groups' rates: the numbers for the values of ``given``, or influences."""
         own = {rate.group | rate.given: rate.number for rate in self.rates}
