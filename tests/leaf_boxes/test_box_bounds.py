@@ -24,7 +24,7 @@ from fairdsl.ir.expr import And, Relation, opposite
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
-from tests.builders import layer, linear
+from tests.builders import layer, linear, member
 from tests.drawing import examples
 from tests.leaf_boxes.test_many_trees import many
 
@@ -139,6 +139,23 @@ def with_deep(question: Problem, trees: int, seed: int) -> Problem:
     return replace(question, model=replace(model, inputs=tuple(inputs), groups=tuple(groups), layers=layers))
 
 
+def with_parted(question: Problem, trees: int, seed: int) -> Problem:
+    """With trees besides that test the protected attribute first, and then different ones, each with its values."""
+    model, rng = question.model, np.random.default_rng(seed)
+    width, borders = len(question.domain.attributes), len(question.domain.attributes[1].values) - 1
+    inputs, groups, weights = list(model.inputs), list(model.groups), list(model.layers[0].weight.exact[0])
+    for _ in range(trees):
+        groups.append(tuple(range(len(inputs), len(inputs) + 8)))
+        for protected in range(2):
+            columns = 1 + rng.permutation(width - 1)[:2]
+            tests = [linear({int(column): 1}, "<=", int(rng.integers(0, borders))) for column in columns]
+            ways = product(*((test, opposite(test)) for test in tests))
+            inputs += [IndicatorInput(And((member(0, protected), *way))) for way in ways]
+        weights += [Fraction(int(value), 64) for value in rng.integers(-64, 65, size=8)]
+    layers = (layer([weights], [0], 1),)
+    return replace(question, model=replace(model, inputs=tuple(inputs), groups=tuple(groups), layers=layers))
+
+
 def at_threshold(asked: Asked, rank: float) -> Asked:
     """With the score of somebody in the box for a threshold: of the lowest one, of the highest, or between."""
     question, model = asked.question, asked.question.model
@@ -158,6 +175,7 @@ def boxes(draw: st.DrawFn, moments: bool = True, counting: int = 0) -> Asked:
     seed = draw(st.integers(0, 10**6))
     question = many(draw(st.integers(2, 40)), columns, seed, values)
     question = with_deep(question, draw(st.sampled_from([0, 0, 2, 3])), seed)
+    question = with_parted(question, draw(st.sampled_from([0, 1, 4])), seed)
     ends = []
     widest = draw(st.sampled_from([1, 2, 6, 6]))
     for whole in begun(question, merging=True)._boxes.high[0].tolist():
@@ -199,6 +217,19 @@ def variances(values: Floats, sizes: list[Floats]) -> tuple[float, float]:
     explained = sum(spread(each) for each in main.values())
     explained += sum(spread(given((i, j)) - main[i] - main[j] - mean) for j in axes for i in range(j))
     return spread(values - mean), explained
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_least_and_the_greatest_leaf_are_those_of_all_assignments(seed: int) -> None:
+    """In every unit, tree by tree."""
+    question = with_parted(with_deep(many(6, 4, seed, 4), 1, seed), 4, seed)
+    whole = begun(question, merging=True).task
+    assert whole.worst is not None
+    units = np.array(list(product(*map(range, whole.sizes.whole()[1]))), dtype=np.int64)
+    for people, least, greatest in zip(whole.trees.roots.T, *whole.worst.trees.roots, strict=True):
+        values = [value_of(whole.trees, int(root), units) for root in people]
+        assert (value_of(whole.worst.trees, int(least), units) == np.min(values, axis=0)).all()
+        assert (value_of(whole.worst.trees, int(greatest), units) == np.max(values, axis=0)).all()
 
 
 @settings(max_examples=examples(1))
