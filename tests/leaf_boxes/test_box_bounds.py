@@ -145,13 +145,14 @@ def with_parted(question: Problem, trees: int, seed: int) -> Problem:
     width, borders = len(question.domain.attributes), len(question.domain.attributes[1].values) - 1
     inputs, groups, weights = list(model.inputs), list(model.groups), list(model.layers[0].weight.exact[0])
     for _ in range(trees):
-        groups.append(tuple(range(len(inputs), len(inputs) + 6)))
-        for protected in range(2):
-            columns = 1 + rng.permutation(width - 1)[: 1 + (protected + seed) % 2]
+        start = len(inputs)
+        for protected in (member(0, 1), opposite(member(0, 1))):
+            columns = 1 + rng.permutation(width - 1)[: int(rng.integers(1, 4))]
             tests = [linear({int(column): 1}, "<=", int(rng.integers(0, borders))) for column in columns]
             ways = product(*((test, opposite(test)) for test in tests))
-            inputs += [IndicatorInput(And((member(0, protected), *way))) for way in ways]
-        weights += [Fraction(int(value), 64) for value in rng.integers(-64, 65, size=6)]
+            inputs += [IndicatorInput(And((protected, *way))) for way in ways]
+        groups.append(tuple(range(start, len(inputs))))
+        weights += [Fraction(int(value), 64) for value in rng.integers(-64, 65, size=len(inputs) - start)]
     layers = (layer([weights], [0], 1),)
     return replace(question, model=replace(model, inputs=tuple(inputs), groups=tuple(groups), layers=layers))
 
