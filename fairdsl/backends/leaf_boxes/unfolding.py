@@ -120,7 +120,7 @@ class Unfolded:
 
     def _least_root(self, nodes: set[int], sign: int, ends: tuple[list[int], list[int]]) -> int:
         if len(nodes) == 1:
-            return self._root(*nodes, None)
+            return self._root(next(iter(nodes)), None)
         low, high = self._sizes.whole()
         root = self._unfold_least(nodes, None, sign, ends, low.tolist(), high.tolist(), 0)
         self._ends[root] = len(self._rows)
