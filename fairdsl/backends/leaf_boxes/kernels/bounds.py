@@ -4,9 +4,10 @@
 difference of two scores, in which trees that are at the same node cancel.
 
 *Moments.* Within a box the attributes are independent, each uniform over its parts, so the mean of a tree's value is a
-sum over its leaves, and the covariance of two trees one over pairs of leaves. Cantelli's inequality, P(f - E f <= -d)
-<= var / (var + d^2) for d > 0, then bounds how much of the box lies on the other side of the threshold than the mean.
-Ranges say nothing of large boxes, where all that is extreme is rare; this does.
+sum over its leaves, and the covariance of two trees one over pairs of leaves. They are of the least sum of all who are
+compared, and of the greatest (or of each score, where these have too many leaves). Cantelli's inequality,
+P(f - E f <= -d) <= var / (var + d^2) for d > 0, then bounds how much of the box lies on the other side of the threshold
+than the mean. Ranges say nothing of large boxes, where all that is extreme is rare; this does.
 """
 
 from __future__ import annotations

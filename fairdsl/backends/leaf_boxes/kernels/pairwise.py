@@ -1,4 +1,4 @@
-"""Kernels: mean and variance of each score over a box from the effects of single axes and of pairs, in little time.
+"""Kernels: mean and variance of sums of trees over a box from the effects of single axes and of pairs, in little time.
 
 Within a box the axes are independent, so every function is a sum of a mean, a *main effect* of each axis, an *effect*
 of each pair of axes and a rest, which are uncorrelated (Hoeffding's decomposition). Effects of a sum are the sums of
