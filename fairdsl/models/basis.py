@@ -175,12 +175,16 @@ class KernelTerms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """What a node reads as integers: the numbers of ``value``, which must have no fraction and be among ``codes``."""
+    """What a node reads as integers: the numbers of ``value``, which must have no fraction and be among ``codes``.
+
+    ``otherwise`` is what it does of other codes.
+    """
 
     operator: str
     node: str
     value: Affine
     codes: frozenset[int] | None = None
+    otherwise: str = "it fails beyond its table"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
