@@ -189,7 +189,8 @@ def test_categories_by_number_go_where_the_library_sends_them(name: str, tmp_pat
     problem = problem_of_codes(tmp_path, name, "category { c3 = 3, c7 = 7, c9 = 9, c20 = 20 } or missing")
     lacks = problem.domain.attributes[0].missing
     people = [(Fraction(lacks if code is None else code), Fraction(x)) for code in codes for x in range(5)]  # type: ignore[arg-type]
-    assert [outcome(problem.model, person) for person in people] == json.loads((FILES / "labels.json").read_text())[name]
+    found = [outcome(problem.model, person) for person in people]
+    assert found == json.loads((FILES / "labels.json").read_text())[name]
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,9 @@ def test_base_scores_are_what_the_library_takes(objective: str, written: str, ta
         ("binary:logistic", "1E0", [3, 2, 0]),
     ],
 )
-def test_base_scores_that_versions_take_differently_are_refused(objective: str, written: str, version: list[int]) -> None:
+def test_base_scores_that_versions_take_differently_are_refused(
+    objective: str, written: str, version: list[int]
+) -> None:
     with pytest.raises(UnreadBoosterError, match="base score"):
         read_xgboost(based(objective, written, version))
 
