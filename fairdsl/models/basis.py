@@ -1,10 +1,9 @@
 """Symbolic tensors: exact affine maps over *units*, the building blocks of networks.
 
-A :class:`Basis` numbers blocks of units. A block is a graph input, or what an activation node adds:
-``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``, or a curve of it; or it holds the indicators
-of an encoder, or the leaves of trees, which are inputs of the layers as well. An :class:`Affine`
-is a tensor whose every element is ``bias + sum over blocks of (row of the part) . units``. Parts that only
-select and scale units (identities, permutations, normalisations) stay in the sparse form :class:`Pick`.
+A :class:`Basis` numbers blocks of units. A block is a graph input, or what an activation node adds: ``h = max(z, 0) +
+slope * min(z, 0)`` of its argument ``z``, or a curve of it; or it holds the indicators of an encoder, or the leaves of
+trees, which are inputs of the layers as well. An :class:`Affine` is a tensor whose every element is ``bias + sum over
+blocks of (row of the part) . units``. Parts that only select and scale units stay in the sparse form :class:`Pick`.
 """
 
 from __future__ import annotations
@@ -175,12 +174,13 @@ class KernelTerms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """What a node reads as integers: the numbers of ``value``, which must have no fraction and be among ``codes``."""
+    """What a node reads as integers: the numbers of ``value``, without a fraction and among ``codes``."""
 
     operator: str
     node: str
     value: Affine
     codes: frozenset[int] | None = None
+    otherwise: str = "it fails beyond its table"  # what it does of other codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ computes with NaN is refused before anything runs.
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ import pytest
 import fairdsl
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import elaborate
+from fairdsl.ir.problem import Problem
 from fairdsl.semantics.front_end import front_end
 from fairdsl.verdict import Unknown
 from tests.agreement.engines import ENGINES, ask, disagreement
@@ -154,6 +156,59 @@ def test_boosters_send_nan_where_they_were_trained_to(name: str, tmp_path: Path)
     problem = elaborate(front_end(str(tmp_path / "spec.fair"))[0], {}).demands[0].problem
     found = [outcome(problem.model, coded(person, problem.domain)) for person in EVERYBODY]
     assert found == json.loads((FILES / "labels.json").read_text())[name]
+
+
+#: Trained on the categories 3, 7, 9 and 20, and on people who have none.
+CODED = """
+domain Person {
+  code : CODES
+  x : integer 0 .. 4
+}
+protected code
+model approve : Person -> { no, yes }
+  from "FILE"
+  yes when class = 1
+property one {
+  compare a, b : Person
+  differ in code
+  require same decision
+}
+"""
+
+
+def problem_of_codes(folder: Path, name: str, codes: str) -> Problem:
+    (folder / name).write_bytes((FILES / name).read_bytes())
+    (folder / "spec.fair").write_text(CODED.replace("FILE", name).replace("CODES", codes))
+    return elaborate(front_end(str(folder / "spec.fair"))[0], {}).demands[0].problem
+
+
+@pytest.mark.parametrize("name", ["xgboost_codes.json", "lightgbm_codes.txt"])
+def test_categories_by_number_go_where_the_library_sends_them(name: str, tmp_path: Path) -> None:
+    """Nobody's category is a number as well; ``labels.json`` has the people as they are drawn here."""
+    codes: tuple[int | None, ...] = (None, 3, 7, 9, 20)
+    problem = problem_of_codes(tmp_path, name, "category { c3 = 3, c7 = 7, c9 = 9, c20 = 20 } or missing")
+    lacks = problem.domain.attributes[0].missing
+    people = [(Fraction(lacks if code is None else code), Fraction(x)) for code in codes for x in range(5)]  # type: ignore[arg-type]
+    found = [outcome(problem.model, person) for person in people]
+    assert found == json.loads((FILES / "labels.json").read_text())[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "codes", "reason"),
+    [
+        ("xgboost_codes.json", "integer 7 .. 9", "8 may be filled in"),
+        ("xgboost_codes.json", "integer 3 .. 9000 or missing", "others may be filled in"),
+        ("xgboost_codes.json", "real 3 .. 20", "cuts its fraction off"),
+        ("lightgbm_codes.txt", "real 3 .. 20", "cuts its fraction off"),
+    ],
+)
+def test_numbers_that_the_library_takes_for_other_categories(
+    name: str, codes: str, reason: str, tmp_path: Path
+) -> None:
+    """XGBoost takes 8 for 9, and both cut fractions off."""
+    with pytest.raises(DiagnosticError) as refused:
+        problem_of_codes(tmp_path, name, codes)
+    assert reason in str(refused.value.diagnostics[0].primary)
 
 
 def test_a_file_that_computes_with_nan_is_refused(tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Intege
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.model import Model
 from fairdsl.models.boosters import library_of
-from fairdsl.models.boosters.forest import of_nearest_float32
+from fairdsl.models.boosters.forest import UnreadBoosterError, of_nearest_float32
 from fairdsl.models.boosters.ubj import decode_ubj
+from fairdsl.models.boosters.xgboost import read_xgboost
 from fairdsl.models.load import load_model
 from fairdsl.numerics.evaluate import BatchEvaluator
 from tests.models.model_files import SPAN, declaration
@@ -217,6 +218,59 @@ def test_what_is_not_read_is_refused_with_its_reason(why: str, tmp_path: Path) -
     assert finding.code == "E0520"
     assert finding.primary is not None
     assert reason in finding.primary.text
+
+
+@pytest.mark.parametrize("counted", ["by the file", "by parallel trees"])
+def test_rounds_of_parallel_trees_are_counted(counted: str) -> None:
+    """Two trees a class and round: all of three rounds are read, and two of three are refused."""
+    document = json.loads((FILES / "xgboost_forests.json").read_text())
+    learner = document["learner"]
+    if counted == "by parallel trees":  # as versions before 2.0 wrote it
+        del learner["gradient_booster"]["model"]["iteration_indptr"]
+    assert learner["attributes"]["best_iteration"] == "2"
+    assert len(read_xgboost(document).trees) == 18
+    learner["attributes"]["best_iteration"] = "1"
+    with pytest.raises(UnreadBoosterError, match="takes 2 of its 3 rounds"):
+        read_xgboost(document)
+
+
+def based(objective: str, base: str, version: list[int]) -> dict[str, Any]:
+    """A booster of XGBoost with another base score."""
+    document: dict[str, Any] = json.loads((FILES / "xgboost.json").read_text())
+    document["learner"]["objective"]["name"] = objective
+    document["learner"]["learner_model_param"]["base_score"] = base
+    return document | {"version": version}
+
+
+@pytest.mark.parametrize(
+    ("objective", "written", "taken"),
+    [
+        ("binary:logistic", "[3E-1]", -0.84729785),
+        ("reg:logistic", "3E-1", -0.84729785),
+        ("binary:logitraw", "[3E-1]", 0.3),
+        ("binary:logitraw", "5E-1", 0.5),
+        ("reg:squarederror", "[3E-1]", 0.3),
+    ],
+)
+def test_base_scores_are_what_the_library_takes(objective: str, written: str, taken: float) -> None:
+    """``taken`` is what `predict(output_margin=True)` of XGBoost 1.7 to 3.2 adds to the leaves."""
+    (base,) = read_xgboost(based(objective, written, [1, 7, 6])).base
+    assert float(base) == pytest.approx(taken, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("objective", "written", "version"),
+    [
+        ("binary:logitraw", "3E-1", [1, 2, 1]),  # -0.847 to this version, 0.3 to the next ones
+        ("binary:logistic", "1E-7", [3, 2, 0]),  # that of 1E-6 to this version, not to earlier ones
+        ("binary:logistic", "1E0", [3, 2, 0]),
+    ],
+)
+def test_base_scores_that_versions_take_differently_are_refused(
+    objective: str, written: str, version: list[int]
+) -> None:
+    with pytest.raises(UnreadBoosterError, match="base score"):
+        read_xgboost(based(objective, written, version))
 
 
 def test_categories_that_the_library_fails_on(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from model_files import declaration, domain, network, node, saved
 from onnx import TensorProto
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.ir.declaration import WhenClass
+from fairdsl.ir.declaration import Highest, WhenClass
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE
@@ -26,6 +26,7 @@ from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody, how
 from fairdsl.models.onnx_import import import_onnx
 from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.exact import decision
 
 SCORE = {"w": np.float32([[1], [2], [-1]])}
 LINE = [node("Gemm", ["x", "w"], ["y"])]
@@ -246,6 +247,23 @@ def test_labels_at_ties_are_compared_where_the_file_rounds_nothing(tmp_path: Pat
     model = load_model(declaration(path, rule), domain("age", "income", "sex"))
     assert model.reading is not None
     assert import_onnx(path).outputs[0].ties_last is False
+
+
+@pytest.mark.parametrize(("chooses", "bias"), [("ArgMin", [5, 0, 0]), ("ArgMax", [0, 1, 1])])
+def test_what_a_curve_draws_level_with_a_tie_is_no_misreading(chooses: str, bias: list[float], tmp_path: Path) -> None:
+    """20 and 25 both have the logistic 1 in float32: of three that are level the file takes the first."""
+    nodes = [
+        node("Gemm", ["x", "w", "b"], ["s"]),
+        node("Sigmoid", ["s"], ["p"]),
+        node(chooses, ["p"], ["y"], axis=1, keepdims=0),
+    ]
+    constants = {"w": np.float32([[2, 2, 2], [0, 0, 0], [0, 0, 0]]), "b": np.float32(bias)}
+    path = saved(network(nodes, constants, outputs={"y": TensorProto.INT64}), tmp_path)
+    rule = Highest(span=declaration(path).span)
+    people = domain("age", "income", "sex", kind=Integer(low=-12, high=12))
+    model = load_model(declaration(path, rule, outcomes=("low", "middle", "high")), people)
+    assert model.reading is not None
+    assert decision(model, (Fraction(10), Fraction(0), Fraction(0))) == 1
 
 
 def test_rows_of_tables_are_tried_as_well(tmp_path: Path) -> None:

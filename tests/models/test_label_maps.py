@@ -44,7 +44,8 @@ def any_of(rng: Random, values: tuple[Any, ...]) -> Any:
 def first(rng: Random) -> Step:
     """A node that chooses among three classes."""
     if rng.random() < 0.4:
-        return node("ArgMax", ["s"], ["l0"], axis=1, keepdims=int(rng.integers(0, 2))), "int64", {}
+        chooses = "ArgMin" if rng.random() < 0.5 else "ArgMax"
+        return node(chooses, ["s"], ["l0"], axis=1, keepdims=int(rng.integers(0, 2))), "int64", {}
     text = rng.random() < 0.4
     labels = [any_of(rng, TEXTS if text else VALUES) for _ in range(3)]
     names = {"classlabels_strings" if text else "classlabels_ints": labels}

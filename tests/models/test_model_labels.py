@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 from model_files import SPAN, declaration, domain, ml, network, node, saved
 from onnx import TensorProto
+from onnxruntime import InferenceSession
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.declaration import ByAnswer, DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.declaration import ByAnswer, ClassOf, DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, Model, Readout
 from fairdsl.models import load_model
@@ -67,6 +69,7 @@ def check(model: Model) -> list[int]:
     return [d for d in exact if d is not None]
 
 
+OUTCOMES = ("low", "middle", "high")
 LABELLED = {"label": INT, "probabilities": FLOAT}
 
 
@@ -133,6 +136,25 @@ def test_a_column_belongs_to_the_label_that_it_rises_with(chooses: str, channel:
     assert model.deployed is not None
     assert model.deployed.channel == channel
     check(model)
+
+
+@pytest.mark.parametrize("chooses", ["ArgMax", "ArgMin"])
+@pytest.mark.parametrize("labels", [[2, 0, 1], [7, 3, 5]])
+def test_three_labels_are_bound_whatever_chooses_them(chooses: str, labels: list[int], tmp_path: Path) -> None:
+    """Costs beside the label, in another order than the classes: each outcome is that of the label it was given."""
+    nodes = [
+        *LOGIT,
+        node(chooses, ["z"], ["place"], axis=1, keepdims=0),
+        node("Gather", ["classes", "place"], ["label"]),
+        node("Gather", ["z", "order"], ["costs"], axis=1),
+    ]
+    constants = THREE | {"classes": np.array(labels), "order": np.array([1, 2, 0])}
+    file = network(nodes, constants, outputs={"costs": FLOAT, "label": INT})
+    given = InferenceSession(file.SerializeToString()).run(["label"], {"x": np.float32(np.array(POINTS, dtype=float))})
+    for wanted in permutations(labels):
+        lines = tuple(ClassOf(outcome=place, label=label, span=SPAN) for place, label in enumerate(wanted))
+        model = load(tmp_path, file, WhenClass(classes=lines, span=SPAN), OUTCOMES)
+        assert [wanted[OUTCOMES.index(model.outcomes[found])] for found in check(model)] == given[0].tolist()
 
 
 def test_two_raw_scores(tmp_path: Path) -> None:

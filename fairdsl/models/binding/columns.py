@@ -144,13 +144,8 @@ def _unlisted(whole: Whole, others: set[int] | None) -> tuple[str, str] | None:
     if unlisted == []:
         return None
     which = "others may be filled in" if unlisted is None else f"{unlisted[0]} may be filled in"
-    fails = (
-        "it fails for unknown categories (`zeros` is 0)"
-        if whole.operator == "OneHotEncoder"
-        else "it fails beyond its table"
-    )
     return (
-        f"{fails}, and {which}",
+        f"{whole.otherwise}, and {which}",
         "declare only values that the model was trained on, or train with `handle_unknown='ignore'`",
     )
 

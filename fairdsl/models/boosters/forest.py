@@ -19,13 +19,14 @@ from fairdsl.models.basis import (
     Comparison,
     Indicators,
     Trees,
+    Whole,
     add,
     apply,
     scale,
     stack,
     take,
 )
-from fairdsl.models.binding.absent import marked, with_directions, within_reach
+from fairdsl.models.binding.absent import filled, marked, with_directions, within_reach
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind, Texts
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
 
 #: The text of a category that is missing.
 MISSING = ""
+#: The number of a category that is missing, where the others are whole.
+_LACKING = Fraction(1, 2)
 #: A category: the text or the number that the library was given.
 Label = str | int
 
@@ -250,25 +253,37 @@ class _Planter:
 
     def _features(self) -> Affine:
         """The row, and for each set of categories 1 where the feature is one of them."""
+        self._take_for_whole()
         tests: dict[Comparison, int] = {}
         members: list[list[int]] = []
         for feature, wanted in self.sets:
-            found = [Comparison(feature, Relation.EQ, Fraction(code)) for code in self._numbers(feature, wanted)]
+            found = [Comparison(feature, Relation.EQ, code) for code in self._numbers(feature, wanted)]
             members.append([tests.setdefault(test, len(tests)) for test in found])
         if not tests:
             nothing = Affine.constant(np.zeros(len(self.sets)))
             return stack([self.row, nothing], self.basis)
-        units = self.basis.indicate(Indicators(self.forest.library, "categories", self.row, tuple(tests)))
+        present = filled(self.basis, self.row, [_LACKING] * self.row.size)
+        units = self.basis.indicate(Indicators(self.forest.library, "categories", present, tuple(tests)))
         matrix = np.zeros((len(self.sets), len(tests)))
         for place, chosen in enumerate(members):
             matrix[place, chosen] = 1.0
         return stack([self.row, apply(matrix, units, (len(self.sets),), self.basis)], self.basis)
 
-    def _numbers(self, feature: int, wanted: frozenset[Label]) -> list[int]:
+    def _numbers(self, feature: int, wanted: frozenset[Label]) -> list[Fraction]:
         """The numbers that stand for the categories: codes of their names, or the numbers themselves."""
         if feature in self.codes:
-            return [code for code, name in self.codes[feature].items() if name in wanted]
-        return [int(label) for label in sorted(wanted - {MISSING}, key=str)]
+            return [Fraction(code) for code, name in self.codes[feature].items() if name in wanted]
+        return [_LACKING if label == MISSING else Fraction(label) for label in sorted(wanted, key=str)]
+
+    def _take_for_whole(self) -> None:
+        """Libraries cut a category's fraction off, and XGBoost takes one that is unknown for the next greater one."""
+        for feature in sorted({feature for feature, _ in self.sets} - self.codes.keys()):
+            labels = self.forest.categories.get(feature, ())
+            known = frozenset(map(int, labels)) if labels and self.forest.strict else None
+            some = Fraction(min(known)) if known else Fraction(0)
+            number = take(filled(self.basis, self.row, [some] * self.row.size), np.array([feature]))
+            otherwise = "it takes a category that it was not trained on for another"
+            self.basis.whole.append(Whole(self.forest.library, "categories", number, known, otherwise))
 
 
 def _outputs(forest: Forest, sums: Affine, basis: Basis) -> tuple[GraphOutput, ...]:

@@ -2,7 +2,7 @@
 
 A test is ``x < threshold`` of the float32 next to x, of a category "none of these": both lead to the left. Thresholds
 and leaves are float32 numbers, written in as many digits as tell them apart; `base_score` is a probability where the
-objective is logistic, of which the library takes the float32 logit.
+objective is logistic, of which the library takes the float32 logit. Of `binary:logitraw` it is the sum itself.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ _ENDINGS = {
     "rank:ndcg": Ending.SCORE,
     "rank:map": Ending.SCORE,
 }
+#: Nearer to 0 or 1 than this, some versions of the library take another base score than the file says.
+_NEAREST = np.float32(1e-6)
+#: Before this version the library took the base score of `binary:logitraw` for a probability.
+_RAW_SINCE = (1, 4)
 
 
 def read_xgboost(document: Mapping[str, Any]) -> Forest:
@@ -64,7 +68,12 @@ def read_xgboost(document: Mapping[str, Any]) -> Forest:
         raise UnreadBoosterError("it has several targets")
     columns = max(int(parameters.get("num_class", "0")), 1)
     width = int(parameters["num_feature"])
-    _check_all_trees(learner, len(model["trees"]) // columns)
+    _check_all_trees(learner, _rounds(model, columns))
+    if objective == "binary:logitraw" and tuple(document.get("version", ())) < _RAW_SINCE:
+        raise UnreadBoosterError(
+            "versions before 1.4 take the base score of `binary:logitraw` for a probability, later ones for the sum "
+            "itself; save it again with the version that predicts"
+        )
     categories = _categories(model.get("cats"), width)
     trees = []
     for place, (tree, column) in enumerate(zip(model["trees"], model["tree_info"], strict=True)):
@@ -82,6 +91,15 @@ def read_xgboost(document: Mapping[str, Any]) -> Forest:
     )
 
 
+def _rounds(model: Mapping[str, Any], columns: int) -> int:
+    """How often it was boosted: each round adds `num_parallel_tree` trees to each column."""
+    borders = model.get("iteration_indptr")
+    if borders:
+        return len(borders) - 1
+    parallel = max(int(model.get("gbtree_model_param", {}).get("num_parallel_tree", "1")), 1)
+    return len(model["trees"]) // (columns * parallel)
+
+
 def _check_all_trees(learner: Mapping[str, Any], rounds: int) -> None:
     best = learner.get("attributes", {}).get("best_iteration")
     if best is not None and int(best) + 1 < rounds:
@@ -97,10 +115,10 @@ def _base(written: str, columns: int, objective: str) -> tuple[Fraction, ...]:
     scores = scores * columns if len(scores) == 1 else scores
     if len(scores) != columns:
         raise UnreadBoosterError(f"it has {len(scores)} base scores for {columns} sums")
-    if objective in ("binary:logistic", "reg:logistic", "binary:logitraw"):
-        if not all(0 < score < 1 for score in scores):
-            raise UnreadBoosterError("its base score is not a probability between 0 and 1")
+    if objective in ("binary:logistic", "reg:logistic"):
         one = np.float32(1)
+        if not all(_NEAREST <= score <= one - _NEAREST for score in scores):
+            raise UnreadBoosterError(f"its base score is not a probability between {_NEAREST} and 1 - {_NEAREST}")
         scores = [-np.log(one / score - one) for score in scores]
     return tuple(Fraction(float(score)) for score in scores)
 

@@ -6,7 +6,7 @@ Where a bound of the file's own rounding is known, a number must lie within it. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,9 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The label that is emitted for each individual, [n], for whom rounding cannot change it, and who has a tie."""
+    """The label that is emitted for each individual, [n], for whom rounding cannot change it, and where several labels
+    have the highest score, which of them do, [n, labels].
+    """
 
     labels: tuple[int | str, ...]
     chosen: IntArray
@@ -78,10 +80,10 @@ class Texts:
         """The labels themselves, [n, 1]."""
         return np.array(self.labels, dtype=object)[self.chosen][:, None]
 
-    @property
-    def certain(self) -> Texts:
-        """The same where it is known that nothing was rounded."""
-        return replace(self, sure=np.ones_like(self.sure))
+    def tied_otherwise(self, row: int, theirs: Any) -> bool:
+        """Whether the file gives an individual another one of the labels that tie."""
+        given = [place for place, label in enumerate(self.labels) if _same(label, theirs)]
+        return any(self.tied[row, place] and place != self.chosen[row] for place in given)
 
     def disagree(self, found: NDArray[Any]) -> BoolArray:
         """Where the file gives another label, [n, 1]: of those who are not sure, one that is not a label at all."""
@@ -171,9 +173,10 @@ def _label(output: GraphOutput, scores: Scores, unsure: BoolArray, bound: Rounde
     if bound is not None and bound.low.size == len(values):
         certain = (bound.error == 0) & (bound.low == bound.high)
         sure = np.asarray(certain.reshape(-1), dtype=np.bool_)
-    tied = (lead == 0).sum(axis=1) > 1
+    tied = lead == 0
+    tied &= (tied.sum(axis=1) > 1)[:, None]
     labels = tuple(output.labels) or tuple(range(values.shape[1]))
-    return Texts(labels, chosen.astype(np.int64), sure & ~unsure, tied & ~unsure)
+    return Texts(labels, chosen.astype(np.int64), sure & ~unsure, tied & ~unsure[:, None])
 
 
 def _same(mine: Any, theirs: Any) -> bool:

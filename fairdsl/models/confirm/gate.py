@@ -6,7 +6,8 @@ explains; so have the decisions. Where they are not, the file is refused, with t
 Ties: whom the file gives which label where two classes have the same score.
 
 Whether the file rounds on its way to a tie is seen by looking: where all numbers of its tensors are the exact ones, it
-has rounded nothing, so its label is not a matter of rounding but of what its operators mean.
+has rounded nothing, so its label is not a matter of rounding but of what its operators mean. A curve behind the scores
+may still draw others level with the highest ones, so the label has to be one of theirs.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ _LOOKED_AT = 4
 
 def tied_rows(expected: Sequence[Expected]) -> NDArray[np.int64]:
     """Individuals with a tie of the highest scores behind some label, a few for each output."""
-    rows = [np.flatnonzero(wanted.tied & ~wanted.sure)[:_LOOKED_AT] for wanted in expected if isinstance(wanted, Texts)]
+    rows = [
+        np.flatnonzero(wanted.tied.any(axis=1) & ~wanted.sure)[:_LOOKED_AT]
+        for wanted in expected
+        if isinstance(wanted, Texts)
+    ]
     return np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
 
 
@@ -72,9 +77,9 @@ def compare_ties(
         ):
             return None
     for name, wanted in zip(labels, expected, strict=True):
-        if isinstance(wanted, Texts) and name in found and wanted.tied[0]:
+        if isinstance(wanted, Texts) and name in found:
             theirs = found[name].reshape(-1)[0]
-            if wanted.certain.disagree(np.array([[theirs]], dtype=object)).any():
+            if wanted.tied_otherwise(0, theirs):
                 return Difference(0, name, 0, theirs, wanted.values[0, 0])
     return None
 

@@ -112,19 +112,25 @@ def _flat(value: Rounded) -> Rounded:
     return found
 
 
-def _argmax(call: Call) -> list[Value]:
-    value = call.rounded(0)
-    axis = int(call.attribute("axis", 0))
-    if not value.shape or value.shape[axis] != value.size or value.size < 2:
-        raise NoBoundError("it chooses for several individuals at once")
-    scores, gap = ranked(value)
-    found = highest(scores, range(value.size), gap=gap, ties_last=bool(call.attribute("select_last_index", 0)))
-    shape = list(value.shape)
-    if call.attribute("keepdims", 1):
-        shape[axis] = 1
-    else:
-        del shape[axis]
-    return [moved(found, lambda positions: positions.reshape(shape))]
+def _place_of(highest_one: bool) -> Handler:
+    """The place of the highest number, or of the lowest."""
+
+    def handler(call: Call) -> list[Value]:
+        value = call.rounded(0)
+        axis = int(call.attribute("axis", 0))
+        if not value.shape or value.shape[axis] != value.size or value.size < 2:
+            raise NoBoundError("it chooses for several individuals at once")
+        scores, gap = ranked(value)
+        scores, last = scores if highest_one else negated(scores), bool(call.attribute("select_last_index", 0))
+        found = highest(scores, range(value.size), gap=gap, ties_last=last)
+        shape = list(value.shape)
+        if call.attribute("keepdims", 1):
+            shape[axis] = 1
+        else:
+            del shape[axis]
+        return [moved(found, lambda positions: positions.reshape(shape))]
+
+    return handler
 
 
 def _comparison(greater: bool, equal: bool) -> Handler:
@@ -197,7 +203,8 @@ def _binarizer(call: Call) -> list[Value]:
 
 
 HANDLERS: Handlers = {
-    ("", "ArgMax"): _argmax,
+    ("", "ArgMax"): _place_of(highest_one=True),
+    ("", "ArgMin"): _place_of(highest_one=False),
     ("", "Greater"): _comparison(greater=True, equal=False),
     ("", "Less"): _comparison(greater=False, equal=False),
     ("", "GreaterOrEqual"): _comparison(greater=True, equal=True),

@@ -19,7 +19,7 @@ from fairdsl.models.onnx_import.values import (
     Value,
 )
 
-__all__ = ["HANDLERS", "larger", "logistic_pair", "softmax"]
+__all__ = ["HANDLERS", "larger", "logistic_pair", "place_of_highest", "ranking", "softmax"]
 
 
 def _relu(call: NodeCall) -> Value:
@@ -142,21 +142,29 @@ def logistic_pair(call: NodeCall, value: Affine) -> Logistic:
     return Logistic.of(add(value, negative(swapped), call.basis), call.basis)
 
 
-def _argmax(call: NodeCall) -> Value:
-    """Sigmoid and softmax are increasing, so the scores behind them have the same argmax."""
+def ranking(call: NodeCall) -> Affine:
+    """Scores in the order of the numbers: sigmoid and softmax are increasing, so those behind them have the same."""
     value = call.value(0)
-    scores = value.logits if isinstance(value, Logistic | Softmaxed) else call.affine(0)
+    return value.logits if isinstance(value, Logistic | Softmaxed) else call.affine(0)
+
+
+def place_of_highest(call: NodeCall, scores: Affine) -> Labelled:
+    """The place of the highest of the scores, in the tensor that ArgMax and ArgMin give."""
     axis = call.attribute("axis", 0)
     if call.attribute("select_last_index", 0):
-        raise UnreadableError("it gives ties to the last class (`select_last_index`)")
+        raise UnreadableError("it gives ties to the last place (`select_last_index`)")
     if not scores.shape or scores.shape[axis] != scores.size or scores.size < 2:
-        raise UnreadableError("it does not choose among two or more scores of one individual")
+        raise UnreadableError("it does not choose among two or more numbers of one individual")
     shape = list(scores.shape)
     if call.attribute("keepdims", 1):
         shape[axis] = 1
     else:
         del shape[axis]
     return Labelled(scores, tuple(range(scores.size)), tuple(shape))
+
+
+def _argmax(call: NodeCall) -> Value:
+    return place_of_highest(call, ranking(call))
 
 
 HANDLERS: Handlers = {

@@ -7,6 +7,7 @@ bends, is an indicator each. Votes compare labels with all classes and pick numb
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Comparison, Indicators, scale, take
 from fairdsl.models.binding.absent import lacking, marks_of
+from fairdsl.models.onnx_import.activations import place_of_highest, ranking
 from fairdsl.models.onnx_import.arithmetic import broadcast, broadcast_pair, negative, plus, times
 from fairdsl.models.onnx_import.chosen import by_choice, nearest, slopes
 from fairdsl.models.onnx_import.values import (
@@ -165,20 +167,11 @@ def _is_nan(call: NodeCall) -> Value:
 
 def _argmin(call: NodeCall) -> Value:
     """The mark nearest to a single number, from the distances between them; of other numbers the least one."""
-    value = call.affine(0)
-    axis = call.attribute("axis", 0)
-    if call.attribute("select_last_index", 0):
-        raise UnreadableError("it gives ties to the last place (`select_last_index`)")
-    if not value.shape or value.shape[axis] != value.size or value.size < 2:
-        raise UnreadableError("it does not choose among two or more numbers of one individual")
-    shape = list(value.shape)
-    if call.attribute("keepdims", 1):
-        shape[axis] = 1
-    else:
-        del shape[axis]
+    value = ranking(call)
     marked = _distances(call, value)
-    scores = negative(value) if marked is None else nearest(call, *marked)
-    return Labelled(scores, tuple(range(value.size)), tuple(shape))
+    if marked is None:
+        return place_of_highest(call, negative(value))
+    return replace(place_of_highest(call, value), scores=nearest(call, *marked))
 
 
 def _distances(call: NodeCall, value: Affine) -> tuple[Affine, list[Fraction]] | None:

@@ -67,7 +67,8 @@ def _one_hot_encoder(call: NodeCall) -> Value:
         return _across(call, rows, given.shape)
     value = _early(call)
     listed = None if call.attribute("zeros", 1) else frozenset(int(code) for code in categories)
-    call.basis.whole.append(Whole(call.node.operator, call.node.where, value, listed))
+    fails = "it fails for unknown categories (`zeros` is 0)"
+    call.basis.whole.append(Whole(call.node.operator, call.node.where, value, listed, fails))
     tests = [Comparison(i, Relation.EQ, Fraction(code)) for i in range(value.size) for code in categories]
     return _indicators(call, value, tests, (*value.shape, len(categories)))
 

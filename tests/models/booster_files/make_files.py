@@ -53,6 +53,13 @@ def trained(folder: Path, asked: pd.DataFrame) -> Iterator[tuple[str, dict[str, 
             granted,
         ),
         "xgboost_grades.json": (xgboost.XGBClassifier(**small), NUMBERS, grade),
+        "xgboost_forests.json": (
+            xgboost.XGBClassifier(
+                n_estimators=3, max_depth=2, num_parallel_tree=2, subsample=0.6, early_stopping_rounds=3
+            ),
+            NUMBERS,
+            grade,
+        ),
         "lightgbm_categories.txt": (lightgbm.LGBMClassifier(**trees, **sets), everything, granted),
         "lightgbm_dart.txt": (lightgbm.LGBMClassifier(**trees, boosting_type="dart"), NUMBERS, granted),
         "lightgbm_forest.txt": (lightgbm.LGBMClassifier(**trees, boosting_type="rf", **sampled), NUMBERS, granted),
@@ -74,7 +81,8 @@ def trained(folder: Path, asked: pd.DataFrame) -> Iterator[tuple[str, dict[str, 
             table[columns].astype({"job": str}) if of_cat and "job" in columns else table[columns]
             for table in (train, asked)
         )
-        model.fit(features, wanted)
+        stops = getattr(model, "early_stopping_rounds", None) is not None
+        model.fit(features, wanted, **({"eval_set": [(features, wanted)], "verbose": False} if stops else {}))
         path = folder / name
         if of_cat:
             pool = {"pool": catboost.Pool(features, wanted, cat_features=["job"])} if "job" in columns else {}
