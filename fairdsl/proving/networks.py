@@ -46,12 +46,11 @@ _CHECKING = 18
 _WAITING = 180.0
 
 #: The parts of the time that is left in which it is tried who cuts boxes, in which a refinement does then, and in which
-#: some of its leaves are drawn, of those of so many, to know what the checker makes of all.
-_TRIAL, _REFINING, _TELLING, _TRIED = 1 / 6, 0.7, 1 / 30, 2048
+#: some leaves are drawn, to know what the checker makes of all; claims are tried on a tree of so many.
+_TRIAL, _REFINING, _TELLING, _TRIED = 1 / 6, 0.5, 1 / 30, 2048
 
-#: The refinement's boxes are taken where, with this claim, they say so much more of everything: boxes that are cut here
-#: gain more by the time that is left, above all on those that take the checker longer.
-_CLEARLY = dict(zip(CLAIMS, (0.05, 0.1), strict=True))
+#: The refinement's boxes are taken where they say so much more of everything.
+_CLEARLY = 0.0
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
@@ -126,8 +125,7 @@ class _Growing:
     def compare(self, splitting: Splitting, deadline: Deadline) -> None:
         """Take over how a refinement cuts boxes, where that says more after as much time as boxes are cut here.
 
-        It may decide by how far two zeros on a line can be from each other, which the checker does not ask. As many
-        leaves are taken as the checker has time for, which say most.
+        As many leaves are taken as the checker has time for, which say most, with the claim that says most of some.
         """
         if any(self._attributes[place].size != size for place, size in splitting.sizes.items()):
             return
@@ -135,25 +133,22 @@ class _Growing:
         while self._heap and not self._enough(cutting, deadline):
             self._cut_some()
         own = self._told([*self._heap, *self._claimed], None, deadline).share
-        most, best = 0.0, ""
         splits = splitting.until(_after(_TRIAL, deadline))
-        for claim, clearly in _CLEARLY.items():
-            share = self._told(self._planted(splits, claim, later, deadline)[1], claim, deadline).share
-            if share > max(most, own + clearly):
-                most, best = share, claim
-        if best:
+        some = planted(self._checker, splits, _TRIED)[1]
+        told = {claim: self._told(some, claim, deadline) for claim in CLAIMS}
+        claim = max(told, key=lambda each: told[each].share)
+        most = max(_LEAST, int(later / told[claim].seconds))
+        if self._told(self._planted(splits, claim, most)[1], claim, deadline).share > own + _CLEARLY:
             splits = splitting.until(_after(_REFINING, deadline))
-            self._tree, self._claimed = self._planted(splits, best, later, deadline)
+            self._tree, self._claimed = self._planted(splits, claim, most)
             self._heap = []
 
-    def _planted(self, splits: Splits, claim: str, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
-        """The tree of a refinement with as many leaves as the checker can look at in so many seconds."""
-        _, leaves = planted(self._checker, splits, _TRIED)
-        seconds = self._told(leaves, claim, deadline).seconds
-        tree, leaves = planted(self._checker, splits, max(_LEAST, int(later / seconds)))
-        for one in leaves:
+    def _planted(self, splits: Splits, claim: str, leaves: int) -> tuple[Grown, list[Waiting]]:
+        """The tree of a refinement with so many leaves at most, and what is claimed of them."""
+        tree, found = planted(self._checker, splits, leaves)
+        for one in found:
             self._say(one, claim)
-        return tree, leaves
+        return tree, found
 
     def _told(self, leaves: Sequence[Waiting], claim: str | None, deadline: Deadline) -> Told:
         return told_by(self._checker, leaves, claim, _after(_TELLING, deadline))
