@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import count
 from time import thread_time
 
@@ -49,14 +50,15 @@ _WAITING = 180.0
 #: some leaves are drawn, to know what the checker makes of all; claims are tried on a tree of so many.
 _TRIAL, _REFINING, _TELLING, _TRIED = 1 / 6, 0.5, 1 / 30, 2048
 
-#: The refinement's boxes are taken where they say so much more of everything.
-_CLEARLY = 0.0
+#: The refinement's boxes are taken where they say so much more of everything: for each second that is left the checker
+#: makes more of boxes that are cut here.
+_CLEARLY = 0.02
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
 
 #: Boxes by which it is known how long the checker takes for one, and so many it gets in any case.
-_LOOKED_AT, _LEAST = 8, 64
+_LOOKED_AT, _LEAST = 32, 64
 
 
 def many_passes(checker: Checker) -> bool:
@@ -94,9 +96,11 @@ class _Growing:
         self._looking = Looking(checker, checker.net)
         self._components = checker.components(range(len(checker.assignments)))
         self._counted = counted(checker)
-        #: How many boxes the checker may get, once that is known.
+        #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.
         self._most: int | None = None
+        self._next = _LEAST
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
+        self._measured = [(place, not self._attributes[place].real) for place in checker.shared]
         self._tree = Grown()
         #: Boxes with the lines that would cut them, the most open first, and how many of them are worth a pass.
         self._heap: list[Waiting] = []
@@ -140,8 +144,10 @@ class _Growing:
         most = max(_LEAST, int(later / told[claim].seconds))
         if self._told(self._planted(splits, claim, most)[1], claim, deadline).share > own + _CLEARLY:
             splits = splitting.until(_after(_REFINING, deadline))
-            self._tree, self._claimed = self._planted(splits, claim, most)
-            self._heap = []
+            tree, leaves = self._planted(splits, claim, most)
+            if (seconds := self._seconds(leaves)) * len(leaves) > later:
+                tree, leaves = self._planted(splits, claim, int(later / seconds))
+            self._tree, self._claimed, self._heap = tree, leaves, []
 
     def _planted(self, splits: Splits, claim: str, leaves: int) -> tuple[Grown, list[Waiting]]:
         """The tree of a refinement with so many leaves at most, and what is claimed of them."""
@@ -206,7 +212,7 @@ class _Growing:
         Whoever is evaluated is as near in any box, and where boxes are counted so is whoever is that near.
         """
         (influence,) = self._looking.look([one.box]).influence
-        cut = None if self._counted or one.grown.claim == "E" else self._cut(one.box, influence)
+        cut = None if self._counted or one.grown.claim == "E" else self._cut(one.box, np.argsort(-influence).tolist())
         if cut is not None:
             one.grown.split, one.grown.claim = line_of(*cut), "?"
             heapq.heappush(self._heap, Waiting(-self._mass(one.box), next(self._number), one.box, one.grown))
@@ -217,8 +223,9 @@ class _Growing:
         boxes = self._worth + len(self._claimed)
         if not self._counted:
             return cutting.passed
-        if self._most is None and len(self._heap) + len(self._claimed) >= _LEAST:
-            self._most = max(_LEAST, int(self._later(deadline) / self._seconds()))
+        if len(self._heap) + len(self._claimed) >= self._next:
+            self._next *= 2
+            self._most = max(_LEAST, int(self._later(deadline) / self._seconds(self._heap)))
         return self._most is not None and (cutting.passed or boxes >= self._most)
 
     def _gained(self, one: Waiting) -> float:
@@ -230,18 +237,24 @@ class _Growing:
         taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
         self._look([half for one in taken for half in self._halves(one)])
 
-    def _seconds(self) -> float:
-        """How many seconds of a core the checker takes for a box, by some that wait."""
-        started, some = thread_time(), self._heap[:_LOOKED_AT]
+    def _seconds(self, boxes: Sequence[Waiting]) -> float:
+        """How many seconds of a core the checker takes for a box, by some of them: of small ones it is less."""
+        started, some = thread_time(), boxes[:: 1 + len(boxes) // _LOOKED_AT]
         for one in some:
-            self._checker.leaf(self._node(one.box), one.grown.claim.replace("?", "~").split(" "), Totals())
+            with suppress(RejectedError):
+                self._checker.leaf(self._node(one.box), one.grown.claim.replace("?", "~").split(" "), Totals())
         return (thread_time() - started) / len(some) if some else 1e-3
 
     def _node(self, box: Box) -> Node:
         return Node(box, (YES,) * len(self._root.admitted), self._root.known)
 
     def _mass(self, box: Box) -> int:
-        return self._checker.mass(self._node(box))
+        """What the checker's ``mass`` is, which is asked of all boxes."""
+        mass = 1
+        for place, whole in self._measured:
+            low, high = box[place]
+            mass *= high - low + whole
+        return mass
 
     def _follows(self, one: Waiting, totals: Totals) -> bool:
         try:
@@ -262,18 +275,22 @@ class _Growing:
         for at in range(0, len(boxes), _AT_ONCE):
             some = boxes[at : at + _AT_ONCE]
             looks = self._looking.look([box for box, _ in some])
-            for (box, grown), low, high, influence, crossed, along in zip(some, *looks, strict=True):
-                one = Waiting(-self._mass(box) * float(crossed), next(self._number), box, grown)
-                if low.min() > 0 or high.max() < 0:
+            alike = (looks.low.min(axis=1) > 0) | (looks.high.max(axis=1) < 0)
+            apart = (looks.low.max(axis=1) > 0) & (looks.high.min(axis=1) < 0)
+            orders, crossed = np.argsort(-looks.influence, axis=1).tolist(), looks.crossed.tolist()
+            for number, (box, grown) in enumerate(some):
+                one = Waiting(-self._mass(box) * crossed[number], next(self._number), box, grown)
+                if alike[number]:
                     grown.claim = "="
-                elif (pair := self._apart(low, high)) is not None:
+                elif apart[number] and (pair := self._apart(looks.low[number], looks.high[number])) is not None:
                     grown.claim = f"U {pair[0]} {pair[1]}"
                 elif self._small(box):
                     grown.claim = "E"
-                elif (cut := self._cut(box, influence)) is not None:
+                elif (cut := self._cut(box, orders[number])) is not None:
                     grown.split = line_of(*cut)
-                    grown.claim = self._counting(along) if self._counted and crossed < _OPEN else "?"
-                    self._worth += grown.claim != "?"
+                    worth = self._counted and crossed[number] < _OPEN
+                    grown.claim = self._counting(int(looks.along[number])) if worth else "?"
+                    self._worth += worth
                     heapq.heappush(self._heap, one)
                     continue
                 self._claimed.append(one)
@@ -299,9 +316,9 @@ class _Growing:
                     return False
         return True
 
-    def _cut(self, box: Box, influence: Floats) -> tuple[int, int] | None:
-        """The attribute that moves the score most, in the middle."""
-        for number in np.argsort(-influence):
+    def _cut(self, box: Box, order: Sequence[int]) -> tuple[int, int] | None:
+        """The first attribute in this order that can be cut, in the middle: what moves the score most comes first."""
+        for number in order:
             place = self._looking.place_of(number)
             low, high = box[place]
             if high - low > self._attributes[place].real:

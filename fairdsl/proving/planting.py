@@ -18,12 +18,12 @@ from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["CLAIMS", "Told", "planted", "told_by"]
 
-#: What can be claimed of a box that is counted: as it is, or with lines of one more slope below units of open sign. Deep
-#: networks gain by small ones, as much as by five slopes together, which take the checker three times as long.
+#: What can be claimed of a box that is counted: as it is, or with lines of one more slope below units of open sign. In
+#: deep networks a small one says no less than five slopes together, which take the checker three times as long.
 CLAIMS = "~", *(f"~ {(1 << BITS) // part}" for part in (25, 5))
 
 #: So many leaves are drawn at most, in such steps, and in any case so few.
-_DRAWS, _STRIDE, _FEW = 128, 49, 8
+_DRAWS, _STRIDE, _FEW = 1024, 633, 8
 
 #: Leaves that together would be so small a part of everything are not worth the checker's time.
 _ALL_LIGHT = 1e-3

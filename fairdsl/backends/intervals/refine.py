@@ -103,7 +103,7 @@ class Refinement:
 
     @classmethod
     def start(cls, task: Task, *, memory: int = 2 << 30, regions: bool = True) -> Refinement:
-        """Nothing certified yet; ``memory`` is in bytes. Without ``regions`` boxes are halved and never cut by signs."""
+        """Nothing certified yet; ``memory`` is in bytes. Without ``regions`` boxes are only halved."""
         refinement = cls(task, _empty_tree(task, len(task.low)), memory=memory)
         if not regions:
             refinement._tree.counts[CHOOSE_AT] = NEVER
