@@ -46,9 +46,9 @@ _CHECKING = 18
 #: But no more seconds than these: whoever asked for a proof waits for it.
 _WAITING = 180.0
 
-#: The parts of the time that is left in which it is tried who cuts boxes, in which a refinement does then, and in which
-#: some leaves are drawn, to know what the checker makes of all; claims are tried on a tree of so many.
-_TRIAL, _REFINING, _TELLING, _TRIED = 1 / 6, 0.5, 1 / 30, 2048
+#: The parts of the time that is left in which it is tried who cuts boxes, and in which some leaves are drawn, to know
+#: what the checker makes of all; claims are tried on a tree of so many, and at the end two trees may have to be made.
+_TRIAL, _TELLING, _TRIED, _PLANTED = 1 / 6, 1 / 30, 2048, 2
 
 #: The refinement's boxes are taken where they say so much more of everything: for each second that is left the checker
 #: makes more of boxes that are cut here.
@@ -137,13 +137,16 @@ class _Growing:
         while self._heap and not self._enough(cutting, deadline):
             self._cut_some()
         own = self._told([*self._heap, *self._claimed], None, deadline).share
+        trial = deadline.remaining * _TRIAL
         splits = splitting.until(_after(_TRIAL, deadline))
         some = planted(self._checker, splits, _TRIED)[1]
         told = {claim: self._told(some, claim, deadline) for claim in CLAIMS}
         claim = max(told, key=lambda each: told[each].share)
-        most = max(_LEAST, int(later / told[claim].seconds))
-        if self._told(self._planted(splits, claim, most)[1], claim, deadline).share > own + _CLEARLY:
-            splits = splitting.until(_after(_REFINING, deadline))
+        most, before = max(_LEAST, int(later / told[claim].seconds)), deadline.remaining
+        leaves = self._planted(splits, claim, most)[1]
+        planting = _PLANTED * (before - deadline.remaining) / trial  # for each second of refining
+        if self._told(leaves, claim, deadline).share > own + _CLEARLY:
+            splits = splitting.until(_after(1 / (1 + planting), deadline))
             tree, leaves = self._planted(splits, claim, most)
             if (seconds := self._seconds(leaves)) * len(leaves) > later:
                 tree, leaves = self._planted(splits, claim, int(later / seconds))
