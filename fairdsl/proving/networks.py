@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import count
 from time import thread_time
 
@@ -45,19 +46,19 @@ _CHECKING = 18
 #: But no more seconds than these: whoever asked for a proof waits for it.
 _WAITING = 180.0
 
-#: The parts of the time that is left in which it is tried who cuts boxes, in which a refinement does then, and in which
-#: some of its leaves are drawn, of those of so many, to know what the checker makes of all.
-_TRIAL, _REFINING, _TELLING, _TRIED = 1 / 6, 0.7, 1 / 30, 2048
+#: The parts of the time that is left in which it is tried who cuts boxes, and in which some leaves are drawn, to know
+#: what the checker makes of all; claims are tried on a tree of so many, and at the end two trees may have to be made.
+_TRIAL, _TELLING, _TRIED, _PLANTED = 1 / 6, 1 / 30, 2048, 2
 
-#: The refinement's boxes are taken where, with this claim, they say so much more of everything: boxes that are cut here
-#: gain more by the time that is left, above all on those that take the checker longer.
-_CLEARLY = dict(zip(CLAIMS, (0.05, 0.1), strict=True))
+#: The refinement's boxes are taken where they say so much more of everything: for each second that is left the checker
+#: makes more of boxes that are cut here.
+_CLEARLY = 0.02
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
 
 #: Boxes by which it is known how long the checker takes for one, and so many it gets in any case.
-_LOOKED_AT, _LEAST = 8, 64
+_LOOKED_AT, _LEAST = 32, 64
 
 
 def many_passes(checker: Checker) -> bool:
@@ -95,9 +96,11 @@ class _Growing:
         self._looking = Looking(checker, checker.net)
         self._components = checker.components(range(len(checker.assignments)))
         self._counted = counted(checker)
-        #: How many boxes the checker may get, once that is known.
+        #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.
         self._most: int | None = None
+        self._next = _LEAST
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
+        self._measured = [(place, not self._attributes[place].real) for place in checker.shared]
         self._tree = Grown()
         #: Boxes with the lines that would cut them, the most open first, and how many of them are worth a pass.
         self._heap: list[Waiting] = []
@@ -126,8 +129,7 @@ class _Growing:
     def compare(self, splitting: Splitting, deadline: Deadline) -> None:
         """Take over how a refinement cuts boxes, where that says more after as much time as boxes are cut here.
 
-        It may decide by how far two zeros on a line can be from each other, which the checker does not ask. As many
-        leaves are taken as the checker has time for, which say most.
+        As many leaves are taken as the checker has time for, which say most, with the claim that says most of some.
         """
         if any(self._attributes[place].size != size for place, size in splitting.sizes.items()):
             return
@@ -135,25 +137,27 @@ class _Growing:
         while self._heap and not self._enough(cutting, deadline):
             self._cut_some()
         own = self._told([*self._heap, *self._claimed], None, deadline).share
-        most, best = 0.0, ""
+        trial = deadline.remaining * _TRIAL
         splits = splitting.until(_after(_TRIAL, deadline))
-        for claim, clearly in _CLEARLY.items():
-            share = self._told(self._planted(splits, claim, later, deadline)[1], claim, deadline).share
-            if share > max(most, own + clearly):
-                most, best = share, claim
-        if best:
-            splits = splitting.until(_after(_REFINING, deadline))
-            self._tree, self._claimed = self._planted(splits, best, later, deadline)
-            self._heap = []
+        some = planted(self._checker, splits, _TRIED)[1]
+        told = {claim: self._told(some, claim, deadline) for claim in CLAIMS}
+        claim = max(told, key=lambda each: told[each].share)
+        most, before = max(_LEAST, int(later / told[claim].seconds)), deadline.remaining
+        leaves = self._planted(splits, claim, most)[1]
+        planting = _PLANTED * (before - deadline.remaining) / trial  # for each second of refining
+        if self._told(leaves, claim, deadline).share > own + _CLEARLY:
+            splits = splitting.until(_after(1 / (1 + planting), deadline))
+            tree, leaves = self._planted(splits, claim, most)
+            if (seconds := self._seconds(leaves)) * len(leaves) > later:
+                tree, leaves = self._planted(splits, claim, int(later / seconds))
+            self._tree, self._claimed, self._heap = tree, leaves, []
 
-    def _planted(self, splits: Splits, claim: str, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
-        """The tree of a refinement with as many leaves as the checker can look at in so many seconds."""
-        _, leaves = planted(self._checker, splits, _TRIED)
-        seconds = self._told(leaves, claim, deadline).seconds
-        tree, leaves = planted(self._checker, splits, max(_LEAST, int(later / seconds)))
-        for one in leaves:
+    def _planted(self, splits: Splits, claim: str, leaves: int) -> tuple[Grown, list[Waiting]]:
+        """The tree of a refinement with so many leaves at most, and what is claimed of them."""
+        tree, found = planted(self._checker, splits, leaves)
+        for one in found:
             self._say(one, claim)
-        return tree, leaves
+        return tree, found
 
     def _told(self, leaves: Sequence[Waiting], claim: str | None, deadline: Deadline) -> Told:
         return told_by(self._checker, leaves, claim, _after(_TELLING, deadline))
@@ -211,7 +215,7 @@ class _Growing:
         Whoever is evaluated is as near in any box, and where boxes are counted so is whoever is that near.
         """
         (influence,) = self._looking.look([one.box]).influence
-        cut = None if self._counted or one.grown.claim == "E" else self._cut(one.box, influence)
+        cut = None if self._counted or one.grown.claim == "E" else self._cut(one.box, np.argsort(-influence).tolist())
         if cut is not None:
             one.grown.split, one.grown.claim = line_of(*cut), "?"
             heapq.heappush(self._heap, Waiting(-self._mass(one.box), next(self._number), one.box, one.grown))
@@ -222,8 +226,9 @@ class _Growing:
         boxes = self._worth + len(self._claimed)
         if not self._counted:
             return cutting.passed
-        if self._most is None and len(self._heap) + len(self._claimed) >= _LEAST:
-            self._most = max(_LEAST, int(self._later(deadline) / self._seconds()))
+        if len(self._heap) + len(self._claimed) >= self._next:
+            self._next *= 2
+            self._most = max(_LEAST, int(self._later(deadline) / self._seconds(self._heap)))
         return self._most is not None and (cutting.passed or boxes >= self._most)
 
     def _gained(self, one: Waiting) -> float:
@@ -235,18 +240,24 @@ class _Growing:
         taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
         self._look([half for one in taken for half in self._halves(one)])
 
-    def _seconds(self) -> float:
-        """How many seconds of a core the checker takes for a box, by some that wait."""
-        started, some = thread_time(), self._heap[:_LOOKED_AT]
+    def _seconds(self, boxes: Sequence[Waiting]) -> float:
+        """How many seconds of a core the checker takes for a box, by some of them: of small ones it is less."""
+        started, some = thread_time(), boxes[:: 1 + len(boxes) // _LOOKED_AT]
         for one in some:
-            self._checker.leaf(self._node(one.box), one.grown.claim.replace("?", "~").split(" "), Totals())
+            with suppress(RejectedError):
+                self._checker.leaf(self._node(one.box), one.grown.claim.replace("?", "~").split(" "), Totals())
         return (thread_time() - started) / len(some) if some else 1e-3
 
     def _node(self, box: Box) -> Node:
         return Node(box, (YES,) * len(self._root.admitted), self._root.known)
 
     def _mass(self, box: Box) -> int:
-        return self._checker.mass(self._node(box))
+        """What the checker's ``mass`` is, which is asked of all boxes."""
+        mass = 1
+        for place, whole in self._measured:
+            low, high = box[place]
+            mass *= high - low + whole
+        return mass
 
     def _follows(self, one: Waiting, totals: Totals) -> bool:
         try:
@@ -267,18 +278,22 @@ class _Growing:
         for at in range(0, len(boxes), _AT_ONCE):
             some = boxes[at : at + _AT_ONCE]
             looks = self._looking.look([box for box, _ in some])
-            for (box, grown), low, high, influence, crossed, along in zip(some, *looks, strict=True):
-                one = Waiting(-self._mass(box) * float(crossed), next(self._number), box, grown)
-                if low.min() > 0 or high.max() < 0:
+            alike = (looks.low.min(axis=1) > 0) | (looks.high.max(axis=1) < 0)
+            apart = (looks.low.max(axis=1) > 0) & (looks.high.min(axis=1) < 0)
+            orders, crossed = np.argsort(-looks.influence, axis=1).tolist(), looks.crossed.tolist()
+            for number, (box, grown) in enumerate(some):
+                one = Waiting(-self._mass(box) * crossed[number], next(self._number), box, grown)
+                if alike[number]:
                     grown.claim = "="
-                elif (pair := self._apart(low, high)) is not None:
+                elif apart[number] and (pair := self._apart(looks.low[number], looks.high[number])) is not None:
                     grown.claim = f"U {pair[0]} {pair[1]}"
                 elif self._small(box):
                     grown.claim = "E"
-                elif (cut := self._cut(box, influence)) is not None:
+                elif (cut := self._cut(box, orders[number])) is not None:
                     grown.split = line_of(*cut)
-                    grown.claim = self._counting(along) if self._counted and crossed < _OPEN else "?"
-                    self._worth += grown.claim != "?"
+                    worth = self._counted and crossed[number] < _OPEN
+                    grown.claim = self._counting(int(looks.along[number])) if worth else "?"
+                    self._worth += worth
                     heapq.heappush(self._heap, one)
                     continue
                 self._claimed.append(one)
@@ -304,9 +319,9 @@ class _Growing:
                     return False
         return True
 
-    def _cut(self, box: Box, influence: Floats) -> tuple[int, int] | None:
-        """The attribute that moves the score most, in the middle."""
-        for number in np.argsort(-influence):
+    def _cut(self, box: Box, order: Sequence[int]) -> tuple[int, int] | None:
+        """The first attribute in this order that can be cut, in the middle: what moves the score most comes first."""
+        for number in order:
             place = self._looking.place_of(number)
             low, high = box[place]
             if high - low > self._attributes[place].real:

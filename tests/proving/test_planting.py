@@ -107,7 +107,8 @@ def truth_of(model: Path) -> Fraction:
 
 @pytest.mark.parametrize("claim", planting.CLAIMS)
 def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(networks, "_CLEARLY", {claim: -2})
+    monkeypatch.setattr(networks, "CLAIMS", (claim,))
+    monkeypatch.setattr(networks, "_CLEARLY", -2)
     monkeypatch.setattr(networks, "_WAITING", 0.5)
     KERNELS.ready(Silent(), Deadline.within(60))
     (tmp_path / "p.fair").write_text(SPEC)

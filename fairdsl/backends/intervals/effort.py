@@ -17,10 +17,12 @@ from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP,
 from fairdsl.backends.intervals.kernels.tree import expand, totals
 from fairdsl.clock import UNITS
 
-__all__ = ["FIRST_CHOICE", "MOST_REGIONS", "choose_regions", "seconds_of_analysis", "units_of_box"]
+__all__ = ["FIRST_CHOICE", "MOST_REGIONS", "NEVER", "choose_regions", "seconds_of_analysis", "units_of_box"]
 
 #: Analyses before the first choice.
 FIRST_CHOICE = 1000
+#: And where none is to be made.
+NEVER = 2**60
 #: Into how many regions boxes may be cut.
 _LEVELS = (0, 8, 32)
 MOST_REGIONS = _LEVELS[-1]

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.effort import NEVER
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, COUNTS, HEAP, NODES, REGIONS, SLOTS, UNSEEN
 from fairdsl.backends.intervals.leaves import Boxes, totals
 from fairdsl.backends.refining.recheck import Checked, Claimed, Recheck, said_of, sample
@@ -30,7 +31,6 @@ ROUNDS = (64, 512, 4096)
 ROUNDING = 1e-12
 #: Regions that a box is cut into where one analysis does not confirm its claim.
 _REGIONS = 32
-_NEVER = 2**60
 
 
 def _counting(own: NDArray[np.bool_], boxes: Boxes) -> Integers:
@@ -60,7 +60,7 @@ def roots_of(boxes: Boxes, nodes: Integers, phase: NDArray[np.int8]) -> dict[str
     numbers = np.arange(count, dtype=np.int64)
     counts = np.zeros(COUNTS, dtype=np.int64)
     counts[[NODES, SLOTS, HEAP]] = count
-    counts[[REGIONS, CHOOSE_AT]] = _REGIONS, _NEVER
+    counts[[REGIONS, CHOOSE_AT]] = _REGIONS, NEVER
     mass = boxes.mass[nodes]
     return {
         "counts": counts,

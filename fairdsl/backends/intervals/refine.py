@@ -21,6 +21,7 @@ from fairdsl.backends.intervals.claims import SMALL
 from fairdsl.backends.intervals.effort import (
     FIRST_CHOICE,
     MOST_REGIONS,
+    NEVER,
     choose_regions,
     seconds_of_analysis,
     units_of_box,
@@ -101,9 +102,11 @@ class Refinement:
         return time.monotonic() - self._began
 
     @classmethod
-    def start(cls, task: Task, *, memory: int = 2 << 30) -> Refinement:
-        """Nothing certified yet; ``memory`` is in bytes."""
+    def start(cls, task: Task, *, memory: int = 2 << 30, regions: bool = True) -> Refinement:
+        """Nothing certified yet; ``memory`` is in bytes. Without ``regions`` boxes are only halved."""
         refinement = cls(task, _empty_tree(task, len(task.low)), memory=memory)
+        if not regions:
+            refinement._tree.counts[CHOOSE_AT] = NEVER
         refinement._plant_roots()
         return refinement
 

@@ -26,8 +26,8 @@ __all__ = ["FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splitting_of"]
 OPEN, FAIR, UNFAIR, HALVED = range(4)
 #: A box of which less than this part is not known to be unfair counts as unfair.
 _REST = 1e-6
-#: Trials of what a leaf has to gain at least.
-_TRIALS = 40
+#: Trials of what a leaf has to gain at least, which end where there are nearly as many leaves as there may be.
+_TRIALS, _NEARLY = 40, 0.98
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +45,15 @@ class Splits:
     violating: NDArray[np.float64]
     falsified: NDArray[np.float64]
 
-    def best(self, leaves: int) -> NDArray[np.int64]:
-        """What to say of each node, so that about so many leaves, at most, say most together.
+    def best(self, leaves: int, least: float = 0.0) -> NDArray[np.int64]:
+        """What to say of each node, so that about so many leaves, at most, say most together; each at least so much.
 
         At a price of a leaf what is best of a node is known from what is best of its halves (Breiman et al.,
         Classification and Regression Trees, chapter 3); the price is halved until the leaves are as many.
         """
         unfair = self.falsified >= self.mass * (1 - _REST)
         gains, levels = np.where(unfair, self.mass, self.mass - self.violating), self._levels()
-        low, high = 0.0, 1.0
+        low, high = least, 1.0
         found = self._at_price(gains, levels, low)
         enough = _count(found, levels, self.first) <= leaves
         if not enough:
@@ -61,11 +61,11 @@ class Splits:
         for _ in range(0 if enough else _TRIALS):
             price = (low * high) ** 0.5 if low else high / 16
             tried = self._at_price(gains, levels, price)
-            if _count(tried, levels, self.first) <= leaves:
-                high, found = price, tried
-            else:
+            if (count := _count(tried, levels, self.first)) > leaves:
                 low = price
-            if low and high < low * 1.01:
+                continue
+            high, found = price, tried
+            if count >= _NEARLY * leaves or (low and high < low * 1.01):
                 break
         found[(found == FAIR) & unfair] = UNFAIR
         return found
@@ -123,7 +123,9 @@ class Splitting:
 
 
 def splitting_of(problem: Problem, deadline: Deadline, observer: Observer) -> Splitting | None:
-    """The refinement of a problem; None where its boxes are not the domain's, halved, or kernels are late.
+    """The refinement of a problem by halving alone; None where its boxes are not the domain's, or kernels are late.
+
+    Boxes are not cut into regions: of these the tree says nothing, and they would take time in which more are halved.
 
     So it is where conditions cut the domain, individuals are compared with others than those of their unit, or
     positions of an attribute are not its values in their order.
@@ -138,4 +140,4 @@ def splitting_of(problem: Problem, deadline: Deadline, observer: Observer) -> Sp
     whole = len(task.low) == 1 and not task.low.any() and bool((task.high[0] == task.sizes - 1).all())
     if not whole or task.relaxed or len(places) < len(lowered.axes) or (task.kinds != AttributeKind.LATTICE).any():
         return None
-    return Splitting(Refinement.start(task), places)
+    return Splitting(Refinement.start(task, regions=False), places)
