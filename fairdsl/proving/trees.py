@@ -34,14 +34,14 @@ _AXES, _FITS = 62, 2**61
 #: How much more than is wanted is proved, for floats tell when that is.
 _BEYOND = 1e-9
 
-#: The part of the time that is left to means and variances, and to ranges behind them.
-_MEANS = 3 / 4
+#: The parts of the time that ranges have first, and means and variances then; who has shown more has the rest.
+_RANGES, _MEANS = 1 / 4, 1 / 8
 
 #: Terms of leaves at most, of one box and of all: for those of all the checker takes two minutes or so.
 _TERMS_OF_BOX, _TERMS = 2.0**19, 2.0**23
 
-#: Boxes at most: the checker takes as long for them as whoever asked for a proof waits.
-_BOXES = 2_000_000
+#: Boxes at most: the checker takes some two minutes for them.
+_BOXES = 3_500_000
 
 
 def many_at_a_time(checker: Checker) -> bool:
@@ -66,13 +66,16 @@ def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted:
         return grow(checker, deadline)
     fair, unfair = (float(share) + _BEYOND for share in wanted)
     enough, mass = (fair, unfair if wanted[1] else 0.0), checker.mass(checker.root())
-    splitting.go_on(deadline.later(-_MEANS * deadline.remaining), _BOXES, enough)
+    whole = deadline.remaining
+    splitting.go_on(deadline.later(-(1 - _RANGES) * whole), _BOXES, enough)
     short = any(known < each for known, each in zip(splitting.known, enough, strict=True))
     spread = lowering.spread() if splitting.waiting and short else None
     if spread is not None:
-        spread.go_on(deadline.later(-deadline.remaining / 2), _TERMS, fair)
-        if wanted[1] or spread.fair < fair:
-            splitting.go_on(deadline, _BOXES, enough)
+        spread.go_on(deadline.later(-(1 - _RANGES - _MEANS) * whole), _TERMS, fair)
+        if spread.fair > splitting.known[0]:
+            spread.go_on(deadline, _TERMS, fair)
+    if wanted[1] or spread is None or spread.fair < fair:
+        splitting.go_on(deadline, _BOXES, enough)
     alike, apart = (lowering.idle * size for size in splitting.sizes())
     if spread is not None and spread.fair > float(Fraction(alike + apart, mass)):
         alike, apart, root = floor(spread.fair * mass), 0, lowering.counted(spread.root)
