@@ -22,6 +22,11 @@ from threadpoolctl import threadpool_limits
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# pytest would rewrite the assertions of each package that brings a plugin, as ours does: it would compile all of it
+# anew, beside what processes that tests start compile. Tests are found by their names.
+for finder in sys.meta_path:
+    getattr(finder, "_must_rewrite", set()).clear()
+
 # What imports and collecting tests make is there to stay.
 gc.disable()
 

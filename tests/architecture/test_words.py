@@ -75,7 +75,15 @@ def whole(words: str) -> re.Pattern[str]:
 
 def pages() -> Iterator[tuple[str, str]]:
     """Those of the documentation, and the data files that messages and `explain` are made of."""
-    kinds = ("README.md", "docs/**/*.md", "examples/*/README.md", "grammar/*.toml", "prelude/*.fair", "presets/*.fair")
+    kinds = (
+        "README.md",
+        "docs/**/*.md",
+        "benchmarks/*.md",
+        "examples/*/README.md",
+        "grammar/*.toml",
+        "prelude/*.fair",
+        "presets/*.fair",
+    )
     for path in sorted(path for kind in kinds for path in ROOT.glob(kind)):
         yield str(path.relative_to(ROOT)), path.read_text("utf-8")
 

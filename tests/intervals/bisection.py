@@ -1,7 +1,8 @@
 """A small deterministic refinement in plain Python: the processes, files and clusters are tested with it.
 
 A unit of its task is unfair where ``weights[0] . position + origin[0] <= 0``; boxes are halved on their longest
-side, the largest first. It keeps the contract of ``refine.Refinement`` and no more.
+side, the largest first. It keeps the contract of ``refine.Refinement`` and no more, and is none: processes that refine
+it need no numba.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.refine import Bounds, OpenBox, Refinement
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.backends.refining.recheck import Checked, Recheck
+from fairdsl.clock import Work
 from fairdsl.verdict import Sampled
+
+if TYPE_CHECKING:
+    from fairdsl.backends.intervals.refine import Bounds, OpenBox
 
 State = Mapping[str, NDArray[np.generic]]
 #: First and last positions.
@@ -69,9 +73,10 @@ def unfair_units(task: Task) -> int:
     return int((value <= 0).sum())
 
 
-class Bisection(Refinement):
+class Bisection:
     """Keys of the tree are texts of 0 and 1; ``leaves`` are open boxes, heaviest first in ``queue``."""
 
+    work = Work("boxes bounded")
     pause = 0.0  # seconds a node, for tests that need time to pass
 
     @property
@@ -177,7 +182,24 @@ class Bisection(Refinement):
     def finished(self) -> bool:
         return not self.leaves
 
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def total(self) -> int:
+        return self.task.total
+
+    @property
+    def undecided(self) -> float:
+        return float(sum(map(self._units, self.leaves.values())))
+
+    def heaviest(self, limit: int) -> list[float]:
+        return sorted((float(self._units(box)) for box in self.leaves.values()), reverse=True)[:limit]
+
     def bounds(self) -> Bounds:
+        from fairdsl.backends.intervals.refine import Bounds
+
         undecided = sum(map(self._units, self.leaves.values()))
         return Bounds(
             violating=Fraction(self.falsified + undecided),
@@ -186,6 +208,8 @@ class Bisection(Refinement):
         )
 
     def open_boxes(self, limit: int) -> list[OpenBox]:
+        from fairdsl.backends.intervals.refine import OpenBox
+
         boxes = sorted(self.leaves.items(), key=lambda leaf: (-self._units(leaf[1]), leaf[0]))[:limit]
         return [
             OpenBox(
@@ -220,3 +244,11 @@ class SlowBisection(Bisection):
     """Half a millisecond a node."""
 
     pause = 0.0005
+
+
+class FailingBisection(Bisection):
+    """Fails in the workers."""
+
+    @classmethod
+    def resume(cls, task, state, *, memory=0):  # type: ignore[no-untyped-def]
+        raise ZeroDivisionError("on purpose")

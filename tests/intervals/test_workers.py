@@ -22,7 +22,7 @@ from fairdsl.backends.refining.worker import Progress
 from fairdsl.backends.refining.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline
-from tests.intervals.bisection import Bisection, SlowBisection, plane, unfair_units
+from tests.intervals.bisection import Bisection, FailingBisection, SlowBisection, plane, unfair_units
 
 SMALL = plane((40, 30), (3, -2), -7)
 LARGE = plane((4000, 3000, 500), (3, -2, 5), -2001)
@@ -186,15 +186,7 @@ def test_a_last_checkpoint_that_is_quick_does_not_say_that_there_was_time() -> N
     assert ending is Ending.DEADLINE
 
 
-class Failing(Bisection):
-    """Fails in the workers."""
-
-    @classmethod
-    def resume(cls, task, state, *, memory=0):  # type: ignore[no-untyped-def]
-        raise ZeroDivisionError("on purpose")
-
-
 def test_a_bug_is_raised_in_the_parent() -> None:
-    refinement = Failing.start(LARGE)
+    refinement = FailingBisection.start(LARGE)
     with pytest.raises(RuntimeError, match="on purpose"):
         refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=2000)

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from fairdsl.backends.leaf_boxes import forest, rest
 from fairdsl.backends.leaf_boxes.kernels.counting import COUNTED
 from fairdsl.backends.leaf_boxes.kernels.records import COUNTED as BY_PARTS
-from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR
+from fairdsl.backends.leaf_boxes.kernels.records import FAIR, UNFAIR, Trees
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
+from fairdsl.backends.leaf_boxes.task import task_of
 from fairdsl.ir.expr import And, Relation, opposite
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
-from tests.builders import layer, linear
+from tests.builders import layer, linear, member
 from tests.drawing import examples
 from tests.leaf_boxes.test_many_trees import many
 
@@ -47,6 +48,15 @@ class Looked:
         units = np.array(list(product(*sides)), dtype=np.int64)
         return rest._scores(self.descent.task, units).reshape(*map(len, sides), -1)
 
+    def bounded(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of everybody in a box the sums that means and variances are of, [parts of each axis, sums], tree by tree."""
+        sides, trees = [range(a, b) for a, b in zip(low, high, strict=True)], self.descent.task.trees
+        units = np.array(list(product(*sides)), dtype=np.int64)
+        values = np.array([[value_of(trees, int(root), units) for root in row] for row in trees.roots])
+        own = self.descent._scores.own
+        sums = values.sum(axis=1) if own else np.array([values.min(axis=0).sum(axis=0), values.max(axis=0).sum(axis=0)])
+        return sums.T.reshape(*map(len, sides), -1)
+
     def sizes(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> list[Floats]:
         """The share of each part of each axis."""
         sums = self.descent.task.trees.sums
@@ -58,9 +68,21 @@ class Looked:
         return np.asarray((scores >= above).all(axis=-1) | (scores <= below).all(axis=-1), dtype=np.bool_)
 
 
+def value_of(trees: Trees, root: int, units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What a tree adds, of each unit, all axes ordered."""
+    nodes, rows = np.full(len(units), root), np.arange(len(units))
+    while (inner := trees.axis[nodes] >= 0).any():
+        passing = units[rows, trees.axis[nodes]] < trees.cut[nodes]
+        nodes = np.where(inner, np.where(passing, trees.yes[nodes], trees.no[nodes]), nodes)
+    return np.asarray(trees.value[nodes])
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and a box; whether few trees are made one, moments worked out as well, how few leaves counted."""
+    """A question and a box; whether few trees are made one, moments worked out as well, how few leaves counted.
+
+    ``own``: means are of each assignment's score, as where the least and the greatest sum would have too many leaves.
+    """
 
     question: Problem
     low: NDArray[np.int64]
@@ -68,10 +90,11 @@ class Asked:
     merging: bool
     moments: bool
     counting: int
+    own: bool
 
     def looked_at(self) -> Looked:
         """By everything that there is."""
-        descent = begun(self.question, merging=self.merging)
+        descent = begun(self.question, merging=self.merging, own=self.own)
         boxes = descent._boxes
         boxes.low[0], boxes.high[0] = self.low, self.high
         boxes.pace[COUNTED] = self.counting
@@ -89,8 +112,9 @@ class Asked:
         return replace(self, question=replace(self.question, model=replace(model, layers=(weights,), rule=rule)))
 
 
-def begun(question: Problem, *, merging: bool) -> Refinement:
+def begun(question: Problem, *, merging: bool, own: bool = False) -> Refinement:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forest, "_LONGER", 0 if own else 2**20)
         if not merging:
             patch.setattr(forest, "merged", lambda trees, ordered: list(trees))
         found = forest.forest_of(lower(question, question.question))  # type: ignore[arg-type]
@@ -115,11 +139,31 @@ def with_deep(question: Problem, trees: int, seed: int) -> Problem:
     return replace(question, model=replace(model, inputs=tuple(inputs), groups=tuple(groups), layers=layers))
 
 
+def with_parted(question: Problem, trees: int, seed: int) -> Problem:
+    """With trees besides that test the protected attribute first, and then different ones, each with its values."""
+    model, rng = question.model, np.random.default_rng(seed)
+    width, borders = len(question.domain.attributes), len(question.domain.attributes[1].values) - 1
+    inputs, groups, weights = list(model.inputs), list(model.groups), list(model.layers[0].weight.exact[0])
+    for _ in range(trees):
+        start = len(inputs)
+        for protected in (member(0, 1), opposite(member(0, 1))):
+            columns = 1 + rng.permutation(width - 1)[: int(rng.integers(1, 4))]
+            tests = [linear({int(column): 1}, "<=", int(rng.integers(0, borders))) for column in columns]
+            ways = product(*((test, opposite(test)) for test in tests))
+            inputs += [IndicatorInput(And((protected, *way))) for way in ways]
+        groups.append(tuple(range(start, len(inputs))))
+        weights += [Fraction(int(value), 64) for value in rng.integers(-64, 65, size=len(inputs) - start)]
+    layers = (layer([weights], [0], 1),)
+    return replace(question, model=replace(model, inputs=tuple(inputs), groups=tuple(groups), layers=layers))
+
+
 def at_threshold(asked: Asked, rank: float) -> Asked:
     """With the score of somebody in the box for a threshold: of the lowest one, of the highest, or between."""
-    descent, model = begun(asked.question, merging=True), asked.question.model
+    question, model = asked.question, asked.question.model
+    descent, task = begun(question, merging=True), task_of(lower(question, question.question))  # type: ignore[arg-type]
+    assert task is not None
     scores = np.sort(Looked(descent, asked.low, asked.high).scores(asked.low, asked.high), axis=None)
-    score = Fraction(int(scores[round(rank * (len(scores) - 1))]), round(1 / descent.task.trees.margins[4]))
+    score = Fraction(int(scores[round(rank * (len(scores) - 1))]), task.denominator)
     assert isinstance(model.rule, ByThreshold)
     rule = replace(model.rule, low=score, high=score)
     return replace(asked, question=replace(asked.question, model=replace(model, rule=rule)))
@@ -132,6 +176,7 @@ def boxes(draw: st.DrawFn, moments: bool = True, counting: int = 0) -> Asked:
     seed = draw(st.integers(0, 10**6))
     question = many(draw(st.integers(2, 40)), columns, seed, values)
     question = with_deep(question, draw(st.sampled_from([0, 0, 2, 3])), seed)
+    question = with_parted(question, draw(st.sampled_from([0, 1, 4])), seed)
     ends = []
     widest = draw(st.sampled_from([1, 2, 6, 6]))
     for whole in begun(question, merging=True)._boxes.high[0].tolist():
@@ -140,7 +185,13 @@ def boxes(draw: st.DrawFn, moments: bool = True, counting: int = 0) -> Asked:
         ends.append((low, low + width))
     low, high = np.array(ends).T
     asked = Asked(
-        question, low, high, merging=draw(st.booleans()), moments=moments and draw(st.booleans()), counting=counting
+        question,
+        low,
+        high,
+        merging=draw(st.booleans()),
+        moments=moments and draw(st.booleans()),
+        counting=counting,
+        own=draw(st.booleans()),
     )
     return at_threshold(asked, draw(st.sampled_from([0.0, 0.02, 0.1, 0.5, 0.9, 0.98, 1.0])))
 
@@ -167,6 +218,19 @@ def variances(values: Floats, sizes: list[Floats]) -> tuple[float, float]:
     explained = sum(spread(each) for each in main.values())
     explained += sum(spread(given((i, j)) - main[i] - main[j] - mean) for j in axes for i in range(j))
     return spread(values - mean), explained
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_least_and_the_greatest_leaf_are_those_of_all_assignments(seed: int) -> None:
+    """In every unit, tree by tree."""
+    question = with_parted(with_deep(many(6, 4, seed, 4), 1, seed), 4, seed)
+    whole = begun(question, merging=True).task
+    assert whole.worst is not None
+    units = np.array(list(product(*map(range, whole.sizes.whole()[1]))), dtype=np.int64)
+    for people, least, greatest in zip(whole.trees.roots.T, *whole.worst.trees.roots, strict=True):
+        values = [value_of(whole.trees, int(root), units) for root in people]
+        assert (value_of(whole.worst.trees, int(least), units) == np.min(values, axis=0)).all()
+        assert (value_of(whole.worst.trees, int(greatest), units) == np.max(values, axis=0)).all()
 
 
 @settings(max_examples=examples(1))
@@ -235,12 +299,12 @@ def test_effects_of_axes_and_of_pairs_explain_what_they_do(asked: Asked) -> None
     found = asked.looked_at()
     descent = found.descent
     box, trees = descent._boxes, descent.task.trees
-    assume(box.child[0] == -1 and descent._effects.steps[0])
+    assume(box.child[0] == -1 and descent._scores.work.steps[0])
     low, high = box.low[0], box.high[0]
-    scores, sizes = found.scores(low, high).astype(float), found.sizes(low, high)
+    scores, sizes = found.bounded(low, high).astype(float), found.sizes(low, high)
     for person in range(scores.shape[-1]):
-        mean, variance = descent._room.moments[person]
-        left = float(descent._effects.rest[person])
+        mean, variance = descent._scores.room.moments[person]
+        left = float(descent._scores.work.rest[person])
         whole, explained = variances(scores[..., person] - trees.limits[0], sizes)
         known = scores[..., person] - trees.limits[0]
         for axis in reversed(range(len(sizes))):

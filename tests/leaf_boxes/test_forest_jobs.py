@@ -36,7 +36,7 @@ from tests.leaf_boxes.box_problems import box_problems
 from tests.leaf_boxes.test_many_trees import many
 from tests.oracle import truth
 
-SMALL = many(60, 4, 3, 7)
+SMALL = many(60, 4, 3, 5)
 
 
 def task(problem: Problem) -> Task:

@@ -26,7 +26,7 @@ from tests.leaf_boxes.test_pairings import begun
 
 
 def of_one_score() -> Problem:
-    return many(150, 5, 3, 28)
+    return many(100, 5, 3, 20)
 
 
 def of_pairs() -> Problem:

@@ -19,6 +19,7 @@ from fairdsl.backends.leaf_boxes.kernels.counting import COUNTED
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.refinement import Refinement
 from fairdsl.backends.leaf_boxes.sizes import Sizes
+from fairdsl.backends.leaf_boxes.task import task_of
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, And, Not, Relation, opposite
 from fairdsl.ir.feature import IndicatorInput
@@ -179,8 +180,13 @@ def begun(question: Problem) -> Refinement:
     return descent
 
 
-def test_moments_are_those_of_everybody() -> None:
-    """Mean and variance of each score over what is not peeled off the domain, against a loop over all people."""
+@pytest.mark.parametrize("own", [True, False])
+def test_moments_are_those_of_everybody(own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mean and variance of each score, or of the least and the greatest sum, over what is not peeled off the domain.
+
+    Against a loop over all people.
+    """
+    monkeypatch.setattr("fairdsl.backends.leaf_boxes.forest._LONGER", 0 if own else 2**20)
     question = many(12, 3, seed=11)
     pair, model = question.question, question.model
     assert isinstance(pair, Pair)
@@ -195,17 +201,23 @@ def test_moments_are_those_of_everybody() -> None:
         {value for part in lowered.cuts[attribute].parts[low:high] for value in part.values or ()}
         for attribute, low, high in zip(descent.axes, descent._boxes.low[0], descent._boxes.high[0], strict=True)
     ]
-    below = int(found.trees.limits[0])
-    for person, moments in enumerate(descent._room.moments):
-        scores = [
-            float(sum(w for w, item in zip(weights, model.inputs, strict=True) if holds_for(item.predicate, point)))  # type: ignore[union-attr]
+    below, task = int(found.trees.limits[0]), task_of(lowered)
+    assert task is not None
+    alike = [
+        [
+            [sum(weights[i] for i in group if holds_for(model.inputs[i].predicate, point)) for group in model.groups]  # type: ignore[union-attr]
             for point in known.individuals
-            if point[0] == lowered.assignments[person][0]
+            if point[0] == protected
             and all(point[attribute] in side for attribute, side in zip(descent.axes, sides, strict=True))
         ]
-        unit = float(found.trees.margins[4])
-        assert moments[0] + below == pytest.approx(np.mean(scores) / unit, rel=1e-9)
-        assert np.var(scores) / unit**2 <= moments[1] <= np.var(scores) / unit**2 * 1.2
+        for (protected,) in lowered.assignments
+    ]
+    by_trees = np.array(alike, dtype=float) * task.denominator  # [assignments, the others, trees], in one order
+    scores = by_trees.sum(axis=2) if own else np.array([e(by_trees, axis=0).sum(axis=1) for e in (np.min, np.max)])
+    assert descent._scores.own == own
+    for score, moments in zip(scores, descent._scores.room.moments, strict=True):
+        assert moments[0] + below == pytest.approx(np.mean(score), rel=1e-9)
+        assert np.var(score) <= moments[1] <= np.var(score) * 1.2
 
 
 def test_what_waits_is_about_what_is_open(monkeypatch: pytest.MonkeyPatch) -> None:

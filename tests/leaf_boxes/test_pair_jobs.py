@@ -39,7 +39,7 @@ from tests.leaf_boxes.test_many_trees import many
 from tests.leaf_boxes.test_pairings import begun
 from tests.oracle import Truth, truth
 
-BOOSTER = many(40, 3, 3, 7)
+BOOSTER = many(40, 3, 3, 5)
 
 
 def asked(**changes: Any) -> Problem:

@@ -104,13 +104,20 @@ def test_a_sample_lowers_what_is_said(tmp_path: Path, stopping: Callable[[int], 
 Kept = Mapping[str, Any]
 
 
-def part_way(folder: Path) -> tuple[Closed, State, dict[str, Any]]:
-    asked = read_job(people(folder))
+#: A task, what its only part began with, and what a file keeps of it.
+PartWay = tuple[Closed, State, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def part_way(tmp_path_factory: pytest.TempPathFactory) -> PartWay:
+    asked = read_job(people(tmp_path_factory.mktemp("part")))
     _, (roots,) = JOBS.begun(asked.task, 1, 0)
     part = JOBS.resume(asked.task, roots, 0)
     part.advance(2000)
     assert not part.finished
-    return asked.task, roots, dict(JOBS.stored(part, roots))
+    kept = dict(JOBS.stored(part, roots))
+    JOBS.opened(asked.task, roots, kept, ALL, 0)
+    return asked.task, roots, kept
 
 
 def some(said: Any, flag: int) -> Any:
@@ -129,9 +136,8 @@ LIES: dict[str, Callable[[Kept], Kept]] = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_claims_that_do_not_come_out_are_refused(tmp_path: Path, lie: str) -> None:
-    task, roots, kept = part_way(tmp_path)
-    JOBS.opened(task, roots, kept, ALL, 0)
+def test_claims_that_do_not_come_out_are_refused(part_way: PartWay, lie: str) -> None:
+    task, roots, kept = part_way
     with pytest.raises(ValueError, match="claims does not come out"):
         JOBS.opened(task, roots, kept | dict(LIES[lie](kept)), ALL, 0)
 
@@ -154,8 +160,8 @@ NO_TREES: dict[str, Callable[[Kept], Kept]] = {
 
 
 @pytest.mark.parametrize("change", NO_TREES)
-def test_what_is_no_tree_of_boxes_is_refused(tmp_path: Path, change: str) -> None:
-    task, roots, kept = part_way(tmp_path)
+def test_what_is_no_tree_of_boxes_is_refused(part_way: PartWay, change: str) -> None:
+    task, roots, kept = part_way
     with pytest.raises(ValueError, match=r"box|cut|share|split|list|missing|said|atom"):
         JOBS.opened(task, roots, kept | dict(NO_TREES[change](kept)), ALL, 0)
     with pytest.raises(ValueError, match="missing"):

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.leaf_boxes.forest import TooManyError, trees_of
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.records import Duels, Leaves
 from fairdsl.backends.leaf_boxes.leaf_sets import leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import Lowered
 from fairdsl.backends.leaf_boxes.scores import Outcomes, Reading, Sums, sides_of, winners
 from fairdsl.backends.leaf_boxes.sizes import Sizes
+from fairdsl.backends.leaf_boxes.unfolding import TooManyError, trees_of
 from fairdsl.codec import Exact
 from fairdsl.ir.model import ByThreshold, DecisionRule, Logits, Model
 from fairdsl.ir.question import ScoreGap, Sure

@@ -1,45 +1,45 @@
-"""The trees of a graph as arrays for the kernels: one by one, without shared nodes, each node with what leads to it."""
+"""The trees of a question as arrays for the kernels: one by one, each node with what leads to it, and their leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.cells import CHOICES, LEVELS
-from fairdsl.backends.leaf_boxes.kernels.records import Effects, Integers, Leaves, Parts, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Effects, Leaves, Parts, Room, Scores, Trees
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import Lowered
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.task import Task, task_of
-from fairdsl.numerics.rounding import float_above, float_below
+from fairdsl.backends.leaf_boxes.unfolding import TooManyError, Unfolded
 
-__all__ = ["Forest", "TooManyError", "forest_of", "put_together", "trees_of", "unfolded_of"]
+__all__ = ["Forest", "forest_of", "put_together", "unfolded_of"]
 
-#: The ends of a leaf's box, and its value.
-_Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
-
-#: Nodes at most, once they are no longer shared.
-_NODES = 2**22
 #: Parts of a box that wait to be counted.
 _LEVELS = 256
 #: Sizes along an axis, up to which floats are exact.
 _EXACT = 2**53
+#: How many times as many leaves as all assignments together the least and the greatest sum may have.
+_LONGER = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """The arrays, and how deep and how wide they are; ``sizes`` are those of what there is."""
+    """The arrays, and how deep they are; ``sizes`` are those of what there is.
+
+    ``worst`` is the least sum of all who are compared, of each tree's least leaf in every box, and the greatest one, as
+    if they were two assignments; None where they have too many leaves.
+    """
 
     sizes: Sizes
     trees: Trees
     leaves: Leaves
     depth: int
+    worst: Forest | None = None
 
     def room(self) -> Room:
         """Scratch space for the kernels."""
@@ -92,7 +92,15 @@ class Forest:
             widest=np.zeros(3, dtype=np.int64),
         )
 
-    def effects(self) -> Effects:
+    def scores(self) -> Scores:
+        """The sums of which means and variances are taken, with scratch space."""
+        of = self.worst or self
+        above, below = np.ones(len(of.trees.roots), dtype=np.bool_), np.ones(len(of.trees.roots), dtype=np.bool_)
+        if of is not self:
+            above[1] = below[0] = False
+        return Scores(of.trees, of.leaves, of.room(), of._effects(), above, below, own=of is self)
+
+    def _effects(self) -> Effects:
         """Scratch space for effects of axes and of pairs of axes."""
         people, number = self.trees.roots.shape
         axes, parts = len(self.trees.ordered), self.trees.sums.shape[1]
@@ -136,7 +144,8 @@ class Forest:
             held=np.zeros((LEVELS + 1, people, axes, parts)),
             between=np.zeros(people),
             more=np.zeros(people),
-            spread=np.zeros((CHOICES, people + 1)),
+            spread=np.zeros((CHOICES, 2, people + 1)),
+            others=np.zeros(CHOICES),
             part=np.zeros((axes, parts)),
             rounding=np.array([2 * (number + 2 * parts + 6 * most + 4 * axes + 32) * 8 * (most + parts) * 2.0**-53]),
             steps=np.zeros(1, dtype=np.int64),
@@ -154,26 +163,37 @@ def unfolded_of(task: Task) -> Forest | None:
     sizes, limits = task.sizes(), (task.below, task.above)
     try:
         conditions = task.roots[:, -1], task.among
-        unfolded = _Unfolded(sizes, task.yes, task.no, task.roots[:, :-1], task.values, conditions)
+        unfolded = Unfolded(sizes, task.yes, task.no, task.roots[:, :-1], task.values, conditions)
     except TooManyError:
         return None
-    leaves = leaves_of(merged(unfolded.trees(), sizes.ordered), sizes.ordered, [len(each) for each in sizes.parts])
-    if leaves is None:
+    own = unfolded.trees()
+    if (leaves := _leaves(own, sizes)) is None:
         return None
-    sums = _sums(sizes)
+    worst = unfolded.worst(_asked(task), _LONGER * sum(int(tree.whose.sum()) for tree in own))
     exactly = all(int(each[-1]) < _EXACT for each in sizes.sums)
     tables = unfolded.tables()
-    real = tables["value"] / task.denominator
     trees = Trees(
         **tables,
-        real=real,
+        real=tables["value"] / task.denominator,
         inside=task.inside,
         ordered=sizes.ordered,
-        sums=sums,
+        sums=_sums(sizes),
         limits=np.array(limits, dtype=np.int64),
-        margins=unfolded.margins(real, limits, task.denominator, exactly),
+        margins=unfolded.margins(limits, task.denominator, exactly),
     )
-    return Forest(sizes, trees, leaves, unfolded.depth)
+    least = None if worst is None else _leaves(unfolded.listed(worst), sizes)
+    sums = None if least is None else Forest(sizes, trees._replace(roots=np.array(worst)), least, unfolded.depth)
+    return Forest(sizes, trees, leaves, unfolded.depth, sums)
+
+
+def _asked(task: Task) -> Sequence[int]:
+    """The assignments that somebody who is asked about may have; all, where there are none."""
+    never = [task.axis[node] == TERMINAL and node != task.among for node in task.roots[:, -1].tolist()]
+    return [person for person, absent in enumerate(never) if not absent] or range(len(never))
+
+
+def _leaves(trees: Sequence[Tree], sizes: Sizes) -> Leaves | None:
+    return leaves_of(merged(trees, sizes.ordered), sizes.ordered, [len(each) for each in sizes.parts])
 
 
 def _sums(sizes: Sizes) -> NDArray[np.float64]:
@@ -205,140 +225,6 @@ def put_together(trees: Sequence[Tree], sizes: Sizes, limits: tuple[int, int]) -
         ordered=sizes.ordered,
         sums=_sums(sizes),
         limits=np.array(limits, dtype=np.int64),
-        margins=np.array([0.0, 0.0, 0.0, -1.0, 0.0]),
+        margins=np.array([0.0, 0.0, 0.0, -1.0]),
     )
     return Forest(sizes, among, leaves, 0)
-
-
-def trees_of(sizes: Sizes, yes: Integers, no: Integers, roots: Integers) -> list[Tree]:
-    """The leaves of each tree from [assignments, trees], whose values are the terminals of the graph.
-
-    TooManyError where there is no room.
-    """
-    return _Unfolded(sizes, yes, no, roots, np.arange(len(yes), dtype=np.int64)).trees()
-
-
-class TooManyError(Exception):
-    """The trees are too large once nodes are no longer shared."""
-
-
-class _Unfolded:
-    """The nodes of all trees, parents before their children."""
-
-    def __init__(
-        self,
-        sizes: Sizes,
-        yes: Integers,
-        no: Integers,
-        roots: Integers,
-        values: Integers,
-        conditions: tuple[Integers, int] | None = None,
-    ) -> None:
-        """``roots`` are [assignments, trees]; ``conditions`` those of another tree, and the terminal that is true."""
-        self._values, self._sizes = values, sizes
-        self._yes, self._no = yes.tolist(), no.tolist()
-        self._passing, self._axis = sizes.passing.tolist(), sizes.axis.tolist()
-        self._rows: list[tuple[int, int, int, int, int, int]] = []
-        self._known: dict[int, int] = {}
-        self._leaves: dict[int, _Leaf] = {}
-        self._ends: dict[int, int] = {}
-        self.depth = 0
-        self._roots = [[self._root(node, None) for node in row] for row in roots.tolist()]
-        also, among = ([], 0) if conditions is None else (conditions[0].tolist(), conditions[1])
-        self._conditions = [self._root(node, among) for node in also]
-
-    def _root(self, node: int, inside: int | None) -> int:
-        if node not in self._known:
-            low, high = self._sizes.whole()
-            root = self._known[node] = self._unfold(node, inside, low.tolist(), high.tolist(), 0)
-            self._ends[root] = len(self._rows)
-        return self._known[node]
-
-    def _unfold(self, node: int, inside: int | None, low: list[int], high: list[int], depth: int) -> int:
-        place, axis = len(self._rows), self._axis[node]
-        if place >= _NODES:
-            raise TooManyError
-        self.depth = max(self.depth, depth)
-        if axis == TERMINAL:
-            value = int(self._values[node]) if inside is None else int(node == inside)
-            self._rows.append((TERMINAL, 0, place, place, 0, 0))
-            self._leaves[place] = (tuple(low), tuple(high), value)
-            return place
-        cut = self._passing[node]
-        self._rows.append((axis, cut, -1, -1, low[axis], high[axis]))
-        passing, failing, ordered = (low.copy(), high.copy()), (low.copy(), high.copy()), self._sizes.ordered[axis]
-        if ordered:
-            passing[1][axis], failing[0][axis] = min(cut, high[axis]), max(cut, low[axis])
-        else:
-            passing[0][axis], failing[0][axis] = low[axis] & cut, low[axis] & ~cut
-        yes = self._unfold(self._yes[node], inside, *passing, depth + 1)
-        no = self._unfold(self._no[node], inside, *failing, depth + 1)
-        self._rows[place] = (axis, cut, yes, no, low[axis], high[axis])
-        return place
-
-    def trees(self) -> list[Tree]:
-        """The leaves of each tree, each once: whoever comes to the same box with the same value is at one leaf."""
-        found = []
-        for roots in zip(*self._roots, strict=True):
-            whose: dict[_Leaf, set[int]] = {}
-            leaves = {
-                root: [self._leaves[p] for p in range(root, self._ends[root]) if p in self._leaves and self._met(p)]
-                for root in set(roots)
-            }
-            for person, root in enumerate(roots):
-                for leaf in leaves[root]:
-                    whose.setdefault(leaf, set()).add(person)
-            low, high, value = zip(*whose, strict=True)
-            found.append(
-                Tree(
-                    low=np.array(low, dtype=np.int64),
-                    high=np.array(high, dtype=np.int64),
-                    value=np.array(value, dtype=np.int64),
-                    whose=np.array([[person in each for person in range(len(self._roots))] for each in whose.values()]),
-                )
-            )
-        return found
-
-    def _met(self, place: int) -> bool:
-        """Whether somebody comes to a leaf: tests of the same cut on the way to it may exclude each other."""
-        low, high, _ = self._leaves[place]
-        sides = zip(low, high, self._sizes.ordered.tolist(), strict=True)
-        return all(begin < end if ordered else begin != 0 for begin, end, ordered in sides)
-
-    def tables(self) -> dict[str, Any]:
-        """The columns of the nodes, and the roots."""
-        columns = np.array(self._rows, dtype=np.int64).reshape(-1, 6).T
-        found: dict[str, Any] = {
-            name: np.ascontiguousarray(column)
-            for name, column in zip(("axis", "cut", "yes", "no", "first", "last"), columns, strict=True)
-        }
-        found["value"] = np.zeros(len(self._rows), dtype=np.int64)
-        for place, (_, _, value) in self._leaves.items():
-            found["value"][place] = value
-        found["roots"] = np.array(self._roots, dtype=np.int64)
-        found["conditions"] = np.array(self._conditions, dtype=np.int64)
-        return found
-
-    def margins(
-        self, real: NDArray[np.float64], limits: tuple[int, int], denominator: int, exactly: bool
-    ) -> NDArray[np.float64]:
-        """The limits in units of the score, outward; bounds of rounding in means and variances; the unit, upward.
-
-        Let M be the sum over the trees of the largest absolute values, with those of the limits. A leaf's chance is a
-        product of at most d quotients of exact numbers, each rounded twice, so a mean of one tree over L leaves is
-        within g M_t of the exact one, g = (3 d + L + n + 8) 2^-53 of n trees. A variance is a sum of products of two
-        deviations, each below 2 M and off by less than 2 g M: it is within 16 g M^2 (Higham, Accuracy and Stability of
-        Numerical Algorithms, section 3.1). Both are taken fourfold, for terms of higher order. The variance's is
-        negative where the sizes along an axis are too large for exact floats, and moments are left out.
-        """
-        below, above = (Fraction(limit, denominator) for limit in limits)
-        largest = {
-            root: max(abs(self._leaves[place][2]) for place in range(root, end) if place in self._leaves)
-            for root, end in self._ends.items()
-        }
-        total = max((float(sum(largest[root] for root in row)) / denominator for row in self._roots), default=0.0)
-        total += abs(float(below))
-        rounding = 4 * (3 * self.depth + len(real) + len(self._roots[0]) + 8) * 2.0**-53
-        variance = 16 * rounding * total * total if exactly else -1.0
-        unit = float_above(Fraction(1, denominator))
-        return np.array([float_below(below), float_above(above), rounding * total, variance, unit])

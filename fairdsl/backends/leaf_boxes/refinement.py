@@ -88,7 +88,7 @@ class Refinement(Stepwise):
         self.axes = self._sizes.axes
         self._most = max(1024, memory // (8 * (2 * len(self.axes) + 14 + (0 if tally is None else KINDS))))
         self._boxes = grown(boxes, min(self._most, 2**12))
-        self._room, self._effects, self._parts = forest.room(), forest.effects(), forest.parts()
+        self._room, self._scores, self._parts = forest.room(), forest.scores(), forest.parts()
         # A box is peeled into as many as it has parts at most.
         self._settled = _settled(4 * _CUTS + 2 * len(forest.leaves.meet) + 4, len(self.axes))
         self._exactly = Counts()
@@ -226,8 +226,8 @@ class Refinement(Stepwise):
 
     def _refine(self, cuts: int, work: int) -> bool:
         forest, room, boxes = self.task, self._room, self._boxes
-        free, effects, parts = int(boxes.counts[FREE]), self._effects, self._parts
-        goes_on = refine(forest.trees, forest.leaves, boxes, room, effects, parts, self._settled, cuts, work)
+        free, scores, parts = int(boxes.counts[FREE]), self._scores, self._parts
+        goes_on = refine(forest.trees, forest.leaves, boxes, room, scores, parts, self._settled, cuts, work)
         freed = boxes.free[free : boxes.counts[FREE]].copy()
         if self._tally is not None:
             self._tally.enter(self._settled, len(boxes.mass))
@@ -309,7 +309,7 @@ def use() -> None:
         ordered=ordered,
         sums=np.ones((1, 2)),
         limits=np.zeros(2, dtype=np.int64),
-        margins=np.zeros(5),
+        margins=np.zeros(4),
     )
     leaves = leaves_of([Tree(one[None], one[None] + 1, one, ordered[None])], ordered, [1])
     assert leaves is not None, "it is small"
@@ -317,7 +317,7 @@ def use() -> None:
     forest, boxes = Forest(sizes, trees, leaves, 0), empty(3, 1)
     take_back(boxes, one[:0], np.zeros(0), one[:0])
     boxes.counts[[USED, NEW]] = 1
-    refine(trees, leaves, boxes, forest.room(), forest.effects(), forest.parts(), _settled(8, 1), 1, 1)
+    refine(trees, leaves, boxes, forest.room(), forest.scores(), forest.parts(), _settled(8, 1), 1, 1)
     cut_by_ranges(trees, leaves, empty(16, 1), np.zeros(16, dtype=np.int64), forest.room(), 1)
     table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
     common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))

@@ -4,9 +4,10 @@
 difference of two scores, in which trees that are at the same node cancel.
 
 *Moments.* Within a box the attributes are independent, each uniform over its parts, so the mean of a tree's value is a
-sum over its leaves, and the covariance of two trees one over pairs of leaves. Cantelli's inequality, P(f - E f <= -d)
-<= var / (var + d^2) for d > 0, then bounds how much of the box lies on the other side of the threshold than the mean.
-Ranges say nothing of large boxes, where all that is extreme is rare; this does.
+sum over its leaves, and the covariance of two trees one over pairs of leaves. They are of the least sum of all who are
+compared, and of the greatest (or of each score, where these have too many leaves). Cantelli's inequality,
+P(f - E f <= -d) <= var / (var + d^2) for d > 0, then bounds how much of the box lies on the other side of the threshold
+than the mean. Ranges say nothing of large boxes, where all that is extreme is rare; this does.
 """
 
 from __future__ import annotations
@@ -192,24 +193,20 @@ def enter(trees: Trees, node: int, place: int, low: Integers, high: Integers, ro
 
 @part
 def moments(trees: Trees, low: Integers, high: Integers, room: Room, counts: Integers) -> None:
-    """Fill ``room.moments`` with mean and variance of each present assignment's score, and ``room.effects``.
+    """Fill ``room.moments`` with mean and variance of each score, and ``room.effects``.
 
-    Trees that are at the same node for all who are present are gone through once.
+    Trees that are at the same node in all of them are gone through once.
     """
-    effects = room.effects
-    effects[:] = 0.0
-    people, number = trees.roots.shape
+    room.effects[:] = 0.0
     commons, base, base_variance = 0, 0.0, 0.0
     for own in (False, True):
-        for person in range(people):
-            if not room.present[person]:
-                continue
+        for score in range(trees.roots.shape[0] if own else 1):
             place, mean, variance = commons, base, base_variance
-            for tree in range(number):
-                node = reached(trees, trees.roots[person, tree], low, high)
+            for tree in range(trees.roots.shape[1]):
+                node = reached(trees, trees.roots[score, tree], low, high)
                 same = True
-                for other in range(people):
-                    if room.present[other] and trees.roots[other, tree] != trees.roots[person, tree]:
+                for other in range(trees.roots.shape[0]):
+                    if trees.roots[other, tree] != trees.roots[score, tree]:
                         same = same and reached(trees, trees.roots[other, tree], low, high) == node
                 if same == own:
                     continue
@@ -219,10 +216,10 @@ def moments(trees: Trees, low: Integers, high: Integers, room: Room, counts: Int
                 mean += enter(trees, node, place, low, high, room, counts)
                 variance += own_variance(trees, place, low, high, room, counts)
                 place += 1
-            if not own:
+            if own:
+                room.moments[score, 0], room.moments[score, 1] = mean, variance
+            else:
                 commons, base, base_variance = place, mean, variance
-                break
-            room.moments[person, 0], room.moments[person, 1] = mean, variance
 
 
 @part

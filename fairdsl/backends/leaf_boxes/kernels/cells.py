@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from fairdsl.backends.leaf_boxes.kernels.records import Effects, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Effects, Room, Scores, Trees
 from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["CHOICES", "LEVELS", "fair_by_cells"]
@@ -27,7 +27,7 @@ CHOICES = len(_APART)
 
 
 @part
-def choose(trees: Trees, room: Room, work: Effects) -> int:
+def choose(trees: Trees, work: Effects) -> int:
     """The axes with the largest effects, while their parts make few enough cells; how many."""
     count, cells = 0, 1
     work.chosen[:] = 0
@@ -38,12 +38,9 @@ def choose(trees: Trees, room: Room, work: Effects) -> int:
             if not trees.ordered[axis] or work.chosen[axis] or cells * width > _CELLS:
                 continue
             amount = 0.0
-            for person in range(room.present.shape[0]):
-                if room.present[person]:
-                    amount += work.varies[person, axis, axis]
-                    for other in range(trees.ordered.shape[0]):
-                        if other != axis:
-                            amount += work.varies[person, max(axis, other), min(axis, other)]
+            for score in range(work.between.shape[0]):
+                for other in range(trees.ordered.shape[0]):
+                    amount += work.varies[score, max(axis, other), min(axis, other)]
             if amount > most:
                 most, best = amount, axis
         if best < 0:
@@ -56,16 +53,14 @@ def choose(trees: Trees, room: Room, work: Effects) -> int:
 
 
 @part
-def go_down(trees: Trees, room: Room, work: Effects, level: int, count: int) -> None:
+def go_down(trees: Trees, work: Effects, level: int, count: int) -> None:
     """Fill in a level: means and main effects where one more axis is at a place."""
-    axis, people, axes = work.levels[level], room.present.shape[0], trees.ordered.shape[0]
+    axis, axes, scores = work.levels[level], trees.ordered.shape[0], work.between.shape[0]
     x = work.place[level]
     work.sizes[level + 1] = work.sizes[level] * work.part[axis, x]
-    for person in range(people):
-        if not room.present[person]:
-            continue
-        held, further = work.held[level, person], work.held[level + 1, person]
-        work.middle[level + 1, person] = work.middle[level, person] + held[axis, x]
+    for score in range(scores):
+        held, further = work.held[level, score], work.held[level + 1, score]
+        work.middle[level + 1, score] = work.middle[level, score] + held[axis, x]
         varies = 0.0
         for other in range(axes):
             width = work.width[other]
@@ -79,61 +74,63 @@ def go_down(trees: Trees, room: Room, work: Effects, level: int, count: int) -> 
             begin, step = work.begins[axis, other] + x * width, 1
             if other > axis:
                 begin, step = work.begins[other, axis] + x, work.width[axis]
-            table, total = work.table[person], 0.0
+            table, total = work.table[score], 0.0
             for y in range(width):
                 amount = held[other, y] + table[begin + y * step]
                 further[other, y] = amount
                 total += work.part[other, y] * amount * amount
             varies += total
         if level == count - 1:
-            work.middle[level + 1, person + people] = varies
+            work.middle[level + 1, score + scores] = varies
 
 
 @part
-def begin(trees: Trees, room: Room, work: Effects, person: int, cells: int) -> None:
-    """Fill in the first level of an assignment, and the variance of effects of pairs of which no axis is chosen."""
-    axes, between = trees.ordered.shape[0], work.more[person]
-    work.middle[0, person] = room.moments[person, 0]
+def begin(trees: Trees, room: Room, work: Effects, score: int, cells: int) -> None:
+    """Fill in the first level of a score, and the variance of effects of pairs of which no axis is chosen."""
+    axes, between = trees.ordered.shape[0], work.more[score]
+    work.middle[0, score] = room.moments[score, 0]
     for axis in range(axes):
         if not trees.ordered[axis]:
             continue
         work.steps[0] += 2 * cells * work.width[axis]
         for other in range(axis):
             if trees.ordered[other] and not work.chosen[axis] and not work.chosen[other]:
-                between += work.varies[person, axis, other]
+                between += work.varies[score, axis, other]
         for x in range(work.width[axis]):
-            work.held[0, person, axis, x] = work.main[person, axis, x]
-    work.between[person] = between
+            work.held[0, score, axis, x] = work.main[score, axis, x]
+    work.between[score] = between
 
 
 @part
-def fair_by_cells(trees: Trees, room: Room, work: Effects, above: float, off: float) -> float:
+def fair_by_cells(scores: Scores, above: float, off: float) -> float:
     """The share of a box, all of it there, that is treated alike at least; after ``pairwise``, as it counts."""
-    people, count, cells = room.present.shape[0], choose(trees, room, work), 1
+    trees, room, work, number = scores.trees, scores.room, scores.work, scores.room.moments.shape[0]
+    count, cells = choose(trees, work), 1
     if count == 0:
         return 0.0
     for level in range(count):
         cells *= work.width[work.levels[level]]
-    for person in range(people):
-        if room.present[person]:
-            begin(trees, room, work, person, cells)
+    for score in range(number):
+        begin(trees, room, work, score, cells)
     work.sizes[0] = 1.0
     work.spread[:] = 0.0
-    go_through(trees, room, work, count, above, off)
+    work.others[:] = 0.0
+    go_through(scores, count, above, off)
     best = 1.0
     for each in range(CHOICES):
-        found = work.spread[each, people]
-        for person in range(people):
-            if room.present[person]:
-                found += (sqrt(work.spread[each, person]) + 1.0 / _APART[each]) ** 2
+        found = work.others[each]
+        for side in range(2):
+            for score in range(number if work.spread[each, side, number] > 0.0 else 0):
+                if (side == 0 and scores.above[score]) or (side == 1 and scores.below[score]):
+                    found += (sqrt(work.spread[each, side, score]) + 1.0 / _APART[each]) ** 2
         best = min(best, found * (1.0 + 2.0**-30))
     return 1.0 - best
 
 
 @part
-def go_through(trees: Trees, room: Room, work: Effects, count: int, above: float, off: float) -> None:
+def go_through(scores: Scores, count: int, above: float, off: float) -> None:
     """Enter each cell, one place of every chosen axis after the other."""
-    level = 0
+    trees, work, level = scores.trees, scores.work, 0
     work.place[0] = 0
     while level >= 0:
         if work.place[level] == work.width[work.levels[level]]:
@@ -141,36 +138,45 @@ def go_through(trees: Trees, room: Room, work: Effects, count: int, above: float
             if level >= 0:
                 work.place[level] += 1
             continue
-        go_down(trees, room, work, level, count)
+        go_down(trees, work, level, count)
         if level < count - 1:
             level += 1
             work.place[level] = 0
             continue
-        enter_cell(room, work, count, above, off)
+        enter_cell(scores, count, above, off)
         work.place[level] += 1
 
 
 @part
-def enter_cell(room: Room, work: Effects, level: int, above: float, off: float) -> None:
+def outside_of(work: Effects, level: int, score: int, sign: float, limit: float, choice: int) -> float:
+    """:func:`outside` of a score, or of the score turned around, in a cell."""
+    middle, scores = work.middle[level], work.between.shape[0]
+    least = _APART[choice] * sqrt(work.rest[score])
+    return outside(sign * middle[score] - limit, middle[score + scores] + work.between[score], least)
+
+
+@part
+def enter_cell(scores: Scores, level: int, above: float, off: float) -> None:
     """Add a cell to the side that leaves less open, or to what is open."""
-    people, size = room.present.shape[0], work.sizes[level]
+    work, number = scores.work, scores.work.between.shape[0]
+    size = work.sizes[level]
     for each in range(CHOICES):
         over, under = 0.0, 0.0
-        for person in range(people):
-            if room.present[person]:
-                mean, varies = work.middle[level, person], work.middle[level, person + people] + work.between[person]
-                least = _APART[each] * sqrt(work.rest[person])
-                over += outside(mean - above - off, varies, least)
-                under += outside(-mean - off, varies, least)
+        for score in range(number):
+            if scores.above[score]:
+                over += outside_of(work, level, score, 1.0, above + off, each)
+            if scores.below[score]:
+                under += outside_of(work, level, score, -1.0, off, each)
         if min(over, under) >= 1.0:
-            work.spread[each, people] += size
+            work.others[each] += size
             continue
-        for person in range(people):
-            if room.present[person]:
-                mean, varies = work.middle[level, person], work.middle[level, person + people] + work.between[person]
-                least = _APART[each] * sqrt(work.rest[person])
-                distance = mean - above - off if over < under else -mean - off
-                work.spread[each, person] += size * outside(distance, varies, least)
+        side = 0 if over < under else 1
+        work.spread[each, side, number] += size
+        for score in range(number):
+            if side == 0 and scores.above[score]:
+                work.spread[each, 0, score] += size * outside_of(work, level, score, 1.0, above + off, each)
+            if side == 1 and scores.below[score]:
+                work.spread[each, 1, score] += size * outside_of(work, level, score, -1.0, off, each)
 
 
 @part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, weight
-from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Effects, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Room, Scores, Trees
 from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["best_cut", "foreseen_cut", "nearest_cut", "sum_effects"]
@@ -100,15 +100,22 @@ def nearest_cut(trees: Trees, boxes: Boxes, box: int, room: Room, first: int, la
 
 
 @part
-def foreseen_cut(
-    trees: Trees, boxes: Boxes, box: int, room: Room, work: Effects, above: float, open_now: float
-) -> bool:
+def enter_foreseen(scores: Scores, score: int, cut: int, side: int, mean: float, variance: float, above: float) -> None:
+    """Add how much on a side of a cut is not above, and not below, for a score with this mean and variance there."""
+    if scores.above[score]:
+        scores.work.gained[cut, 2 * side] += cantelli(variance, mean - above)
+    if scores.below[score]:
+        scores.work.gained[cut, 2 * side + 1] += cantelli(variance, -mean)
+
+
+@part
+def foreseen_cut(boxes: Boxes, box: int, scores: Scores, above: float, open_now: float) -> bool:
     """Of all cuts choose that of whose sides moments will leave least open; False if none is foreseen to help.
 
     On either side a score has another mean, by main effects along the axis, and these vary less; the rest is taken to
     stay as it is.
     """
-    people = room.present.shape[0]
+    trees, room, work = scores.trees, scores.room, scores.work
     least, chosen = open_now * (1.0 - 2.0**-20), -1
     for axis in range(trees.ordered.shape[0]):
         width = work.width[axis]
@@ -116,13 +123,11 @@ def foreseen_cut(
             continue
         for cut in range(1, width):
             work.gained[cut, :] = 0.0
-        for person in range(people):
-            if not room.present[person]:
-                continue
-            total, main = 0.0, work.main[person, axis]
+        for score in range(room.moments.shape[0]):
+            total, main = 0.0, work.main[score, axis]
             for x in range(width):
                 total += work.part[axis, x] * main[x] * main[x]
-            mean, variance = room.moments[person, 0], max(0.0, room.moments[person, 1] - total)
+            mean, variance = room.moments[score, 0], max(0.0, room.moments[score, 1] - total)
             size, effect, square = 0.0, 0.0, 0.0
             for cut in range(1, width):
                 part_of = work.part[axis, cut - 1]
@@ -134,8 +139,7 @@ def foreseen_cut(
                     share = size if side == 0 else 1.0 - size
                     shift = (effect if side == 0 else -effect) / share
                     varies = variance + max(0.0, (square if side == 0 else total - square) / share - shift * shift)
-                    work.gained[cut, 2 * side] += cantelli(varies, mean + shift - above)
-                    work.gained[cut, 2 * side + 1] += cantelli(varies, -mean - shift)
+                    enter_foreseen(scores, score, cut, side, mean + shift, varies, above)
         size = 0.0
         for cut in range(1, width):
             size += work.part[axis, cut - 1]

@@ -7,7 +7,7 @@ that part is less than what the others would leave open by then.
 
 from __future__ import annotations
 
-from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Effects, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Trees
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, bounding
 from fairdsl.numerics.kernels.compiled import part
 
@@ -44,11 +44,11 @@ def worth_effects(trees: Trees, boxes: Boxes, box: int) -> bool:
 
 
 @part
-def worth_moments(boxes: Boxes, room: Room, work: Effects, first: int) -> bool:
+def worth_moments(boxes: Boxes, unexplained: float) -> bool:
     """Whether moments are worked out: effects of pairs explain little, and moments took little of the time so far."""
     counts = boxes.counts
     little = counts[_MOMENTS] <= _PART * (counts[_PAIRWISE] + _WORD * counts[_RANGES])
-    return bool(little and work.rest[first] > _UNEXPLAINED * room.moments[first, 1])
+    return bool(little and unexplained > _UNEXPLAINED)
 
 
 @part

@@ -1,4 +1,4 @@
-"""Kernels: mean and variance of each score over a box from the effects of single axes and of pairs, in little time.
+"""Kernels: mean and variance of sums of trees over a box from the effects of single axes and of pairs, in little time.
 
 Within a box the axes are independent, so every function is a sum of a mean, a *main effect* of each axis, an *effect*
 of each pair of axes and a rest, which are uncorrelated (Hoeffding's decomposition). Effects of a sum are the sums of
@@ -15,7 +15,7 @@ from math import sqrt
 import numpy as np
 
 from fairdsl.backends.leaf_boxes.kernels.bounds import weight
-from fairdsl.backends.leaf_boxes.kernels.ranges import first_present, narrow, own_leaves, parts_here, spans
+from fairdsl.backends.leaf_boxes.kernels.ranges import narrow, own_leaves, parts_here, spans
 from fairdsl.backends.leaf_boxes.kernels.records import Bits, Effects, Leaves, Room, Trees
 from fairdsl.numerics.kernels.bits import lowest
 from fairdsl.numerics.kernels.compiled import part
@@ -259,7 +259,7 @@ def clear(trees: Trees, room: Room, work: Effects) -> None:
 
 
 @part
-def explained(trees: Trees, work: Effects, person: int, alike: int) -> float:
+def explained(trees: Trees, work: Effects, score: int, alike: int) -> float:
     """The variance of main effects and of effects of pairs; main effects of all become part of the assignment's own."""
     found = 0.0
     for axis in range(trees.ordered.shape[0]):
@@ -267,12 +267,12 @@ def explained(trees: Trees, work: Effects, person: int, alike: int) -> float:
             continue
         width, total = work.width[axis], 0.0
         for x in range(width):
-            work.main[person, axis, x] += work.main[alike, axis, x]
-            total += work.part[axis, x] * work.main[person, axis, x] * work.main[person, axis, x]
-        work.varies[person, axis, axis] = total
+            work.main[score, axis, x] += work.main[alike, axis, x]
+            total += work.part[axis, x] * work.main[score, axis, x] * work.main[score, axis, x]
+        work.varies[score, axis, axis] = total
         found += total
         for other in range(axis):
-            work.varies[person, axis, other] = 0.0
+            work.varies[score, axis, other] = 0.0
             if not trees.ordered[other] or width == 1:
                 continue
             across, place = work.width[other], work.begins[axis, other]
@@ -283,29 +283,29 @@ def explained(trees: Trees, work: Effects, person: int, alike: int) -> float:
                 work.column[y] = 0.0
             for x in range(width):
                 for y in range(across):
-                    work.column[y] += work.table[alike, place + y] + work.table[person, place + y]
+                    work.column[y] += work.table[alike, place + y] + work.table[score, place + y]
                 inside, amount = 0.0, 0.0
                 for y in range(across):
                     amount += work.column[y]
-                    work.table[person, place + y] = amount
+                    work.table[score, place + y] = amount
                     inside += work.part[other, y] * amount * amount
                 place += across
                 total += work.part[axis, x] * inside
-            work.varies[person, axis, other] = total
+            work.varies[score, axis, other] = total
             found += total
     return found
 
 
 @part
-def unexplained(work: Effects, person: int, alike: int) -> float:
+def unexplained(work: Effects, score: int, alike: int) -> float:
     """At most the variance of the sum of the rests of all trees of an assignment.
 
     A rest consists of effects of three axes or more that the tree tests, and effects of other axes are uncorrelated.
     """
-    number, own = work.rests[alike], work.rests[person]
+    number, own = work.rests[alike], work.rests[score]
     for place in range(own):
-        work.tested[alike, number + place] = work.tested[person, place]
-        work.deviation[alike, number + place] = work.deviation[person, place]
+        work.tested[alike, number + place] = work.tested[score, place]
+        work.deviation[alike, number + place] = work.deviation[score, place]
     found = 0.0
     for one in range(number + own):
         beside, axes = 0.5 * work.deviation[alike, one], work.tested[alike, one]
@@ -320,7 +320,7 @@ def unexplained(work: Effects, person: int, alike: int) -> float:
 
 @part
 def pairwise(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> float:
-    """After ``ranges``: fill ``room.moments`` with the mean of each score and a bound of its variance, in whole units.
+    """Fill ``room.moments`` with the mean of each score and a bound of its variance, in whole units, of ``room.low``.
 
     Means are counted from the limit below; the result is how far one may be off. Let R be the width of an assignment's
     range, T trees, L leaves of a tree, a axes and P parts of an axis, u = 2^-53. An entry of a table is a sum of
@@ -331,32 +331,30 @@ def pairwise(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> float:
     is 4 R at most, so its square, and a mean of such, is off by 16 g R^2 if g < 1. There are fewer than (1 + a)^2
     tables, of a tree as well, and in cells at most five entries are one: 16 (8 + a)^2 g R^2 is more than all of these.
     """
-    people, first, off = room.present.shape[0], first_present(room), 0.0
+    scores, off = room.moments.shape[0], 0.0
+    for word in range(room.reached.shape[0]):
+        room.reached[word] = leaves.everywhere[word]
     for axis in range(trees.ordered.shape[0]):
         narrow(trees.ordered, leaves, axis, room.low[axis], room.high[axis], room.reached, room.union)
     lay_out(trees, leaves, room, work)
     clear(trees, room, work)
     for tree in range(leaves.starts.shape[0] - 1):
+        if tree < leaves.alike:
+            enter_tree(trees, leaves, tree, room.reached, room, work, scores)
+            continue
         parted = False
-        if tree >= leaves.alike:
-            for person in range(first + 1, people):
-                parted = parted or (room.present[person] and parts_here(leaves, tree, room.reached, person, first))
-        for person in range(first, people if parted else first + 1):
-            if not room.present[person]:
-                continue
-            if tree < leaves.alike:
-                enter_tree(trees, leaves, tree, room.reached, room, work, people)
-            else:
-                own_leaves(leaves, tree, room.reached, person, room.union)
-                enter_tree(trees, leaves, tree, room.union, room, work, person if parted else people)
-    for person in range(first, people):
-        if room.present[person]:
-            span = work.sums[people, 1] + work.sums[person, 1]
-            above = float(work.least[people] + work.least[person] - trees.limits[0])
-            room.moments[person, 0] = above + (work.sums[people, 0] + work.sums[person, 0])
-            many = (8.0 + trees.ordered.shape[0]) ** 2
-            work.more[person] = 16.0 * many * work.rounding[0] * span * span
-            work.rest[person] = unexplained(work, person, people) + work.more[person]
-            room.moments[person, 1] = explained(trees, work, person, people) + work.rest[person]
-            off = max(off, work.rounding[0] * span + 2.0**-50 * abs(above))
+        for score in range(1, scores):
+            parted = parted or parts_here(leaves, tree, room.reached, score, 0)
+        for score in range(scores if parted else 1):
+            own_leaves(leaves, tree, room.reached, score, room.union)
+            enter_tree(trees, leaves, tree, room.union, room, work, score if parted else scores)
+    for score in range(scores):
+        span = work.sums[scores, 1] + work.sums[score, 1]
+        above = float(work.least[scores] + work.least[score] - trees.limits[0])
+        room.moments[score, 0] = above + (work.sums[scores, 0] + work.sums[score, 0])
+        many = (8.0 + trees.ordered.shape[0]) ** 2
+        work.more[score] = 16.0 * many * work.rounding[0] * span * span
+        work.rest[score] = unexplained(work, score, scores) + work.more[score]
+        room.moments[score, 1] = explained(trees, work, score, scores) + work.rest[score]
+        off = max(off, work.rounding[0] * span + 2.0**-50 * abs(above))
     return off

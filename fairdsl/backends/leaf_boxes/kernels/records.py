@@ -28,6 +28,7 @@ __all__ = [
     "Parts",
     "Places",
     "Room",
+    "Scores",
     "Settled",
     "Trees",
 ]
@@ -289,12 +290,30 @@ class Effects(NamedTuple):
     held: Annotated[Floats, 4]
     between: Floats
     more: Floats
-    #: What is on the wrong side, for each choice of a least distance [choices, assignments], and what is open.
-    spread: Annotated[Floats, 2]
+    #: For each choice of a least distance and each score [choices, 2, scores + 1], of cells that are taken to be above,
+    #: or below: what is not; behind these the size of such cells. Then the size of all others, [choices].
+    spread: Annotated[Floats, 3]
+    others: Floats
     #: How many numbers were added to others, about.
     steps: Integers
     #: Of each cut of an axis what is foreseen to be not above, and not below, on either side [parts, 4].
     gained: Annotated[Floats, 2]
 
 
-by_reference(Trees, Leaves, Duels, Boxes, Settled, Parts, Room, Effects)
+class Scores(NamedTuple):
+    """The sums whose means and variances bound what is fair: of each assignment, or the least of all and the greatest.
+
+    All who are compared are above the limits where those sums are that count ``above`` [sums], and so ``below``.
+    """
+
+    trees: Trees
+    leaves: Leaves
+    room: Room
+    work: Effects
+    above: BoolArray
+    below: BoolArray
+    #: Whether they are those of assignments, so that only those count who are there.
+    own: bool
+
+
+by_reference(Trees, Leaves, Duels, Boxes, Settled, Parts, Room, Effects, Scores)

@@ -24,11 +24,11 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
     STUCK,
     VACUOUS,
     Boxes,
-    Effects,
     Integers,
     Leaves,
     Parts,
     Room,
+    Scores,
     Settled,
     Trees,
 )
@@ -45,29 +45,29 @@ _REST = 0.1
 
 
 @part
-def fair_by_moments(
-    trees: Trees, room: Room, first: int, below: float, above: float, off: float, more: float, unit: float
-) -> float:
-    """The share of a box, all of it there, that is treated alike at least.
+def fair_by_moments(scores: Scores, below: float, above: float, off: float, more: float) -> float:
+    """The share of a box, all of it there, that is treated alike at least: all are above, or all are below.
 
-    Unless all scores are above, or all below, something may be unfair. Not all are above where some score is below:
-    bounded by the sum over the assignments, or for the first score alone, moved by how far the others may lie below it.
-    Limits are those of the score, means ``off`` by so much at most, variances by ``more``; ``unit`` is that of ranges.
+    Some are not where one of the sums is not that count for it. Limits are those of the sums, whose means are ``off``
+    by so much at most, and whose variances by ``more``.
     """
-    not_above, not_below = 0.0, 0.0
-    lowest, highest = 0.0, 0.0
-    for person in range(trees.roots.shape[0]):
-        if not room.present[person]:
-            continue
-        mean, variance = room.moments[person, 0], room.moments[person, 1] + more
-        not_above += cantelli(variance, mean - off - above)
-        not_below += cantelli(variance, below - mean - off)
-        lowest = min(lowest, room.ends[person, 2] * unit)
-        highest = max(highest, room.ends[person, 3] * unit)
-    mean, variance = room.moments[first, 0], room.moments[first, 1] + more
-    not_above = min(not_above, cantelli(variance, mean - off - above + lowest * (1.0 + 1e-14)))
-    not_below = min(not_below, cantelli(variance, below - mean - off - highest * (1.0 + 1e-14)))
+    not_above, not_below, moments = 0.0, 0.0, scores.room.moments
+    for score in range(moments.shape[0]):
+        if scores.above[score]:
+            not_above += cantelli(moments[score, 1] + more, moments[score, 0] - off - above)
+        if scores.below[score]:
+            not_below += cantelli(moments[score, 1] + more, below - moments[score, 0] - off)
     return max(0.0, 1.0 - min(not_above, not_below))
+
+
+@part
+def unexplained_part(scores: Scores) -> float:
+    """The largest share of a variance that effects of pairs leave unexplained."""
+    found = 0.0
+    for score in range(scores.room.moments.shape[0]):
+        if (scores.above[score] or scores.below[score]) and scores.room.moments[score, 1] > 0.0:
+            found = max(found, scores.work.rest[score] / scores.room.moments[score, 1])
+    return found
 
 
 @part
@@ -77,7 +77,7 @@ def look(
     boxes: Boxes,
     box: int,
     room: Room,
-    work: Effects,
+    scores: Scores,
     parts: Parts,
     settled: Settled,
 ) -> int:
@@ -99,7 +99,7 @@ def look(
         return VACUOUS
     if there == 1:
         return FAIR
-    return bound(trees, leaves, boxes, box, room, work, parts, settled, first, last)
+    return bound(trees, leaves, boxes, box, room, scores, parts, settled, first, last)
 
 
 @part
@@ -122,7 +122,7 @@ def bound(
     boxes: Boxes,
     box: int,
     room: Room,
-    work: Effects,
+    scores: Scores,
     parts: Parts,
     settled: Settled,
     first: int,
@@ -150,7 +150,7 @@ def bound(
         if boxes.mass[box] < 0.5 * before:
             continue
         peeled = narrower(boxes, box, room)
-        if worth_effects(trees, boxes, box) and bound_by_moments(trees, leaves, boxes, box, room, work, first):
+        if worth_effects(scores.trees, boxes, box) and bound_by_moments(boxes, box, room, scores):
             return OPEN
         boxes.fair[box] = max(boxes.fair[box], boxes.peeled[box])
         if nearest_cut(trees, boxes, box, room, first, last):
@@ -163,29 +163,29 @@ def bound(
 
 
 @part
-def bound_by_moments(
-    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, work: Effects, first: int
-) -> bool:
+def bound_by_moments(boxes: Boxes, box: int, people: Room, scores: Scores) -> bool:
     """Bound what of a box is fair by means and variances, and choose where to cut it; False where that is not seen."""
-    counts = boxes.counts
+    counts, trees, room, work = boxes.counts, scores.trees, scores.room, scores.work
+    if scores.own:
+        for person in range(people.present.shape[0]):
+            scores.above[person] = scores.below[person] = people.present[person]
     for axis in range(trees.ordered.shape[0]):
         room.low[axis], room.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
-    off, apart = pairwise(trees, leaves, room, work), float(trees.limits[1] - trees.limits[0])
-    share = fair_by_moments(trees, room, first, 0.0, apart, off, 0.0, 1.0)
-    explained = work.rest[first] < _REST * room.moments[first, 1]
-    by_cells = fair_by_cells(trees, room, work, apart, 16.0 * off) if explained else 0.0
+    off, apart = pairwise(trees, scores.leaves, room, work), float(trees.limits[1] - trees.limits[0])
+    share, unexplained = fair_by_moments(scores, 0.0, apart, off, 0.0), unexplained_part(scores)
+    by_cells = fair_by_cells(scores, apart, 16.0 * off) if unexplained < _REST else 0.0
     share = max(share, by_cells)
     keep_share(boxes, box, share)
     counts[_PAIRWISE] += work.steps[0] // STEPS
     note_effects(boxes, 1.0 - share, work.steps[0] // STEPS)
-    if worth_moments(boxes, room, work, first):
+    if worth_moments(boxes, unexplained):
         margins = trees.margins
         moments(trees, boxes.low[box], boxes.high[box], room, counts)
-        share = fair_by_moments(trees, room, first, margins[0], margins[1], margins[2], margins[3], margins[4])
+        share = fair_by_moments(scores, margins[0], margins[1], margins[2], margins[3])
         keep_share(boxes, box, share)
         sum_effects(trees, boxes, box, room)
         return best_cut(trees, boxes, box, room, True)
-    return foreseen_cut(trees, boxes, box, room, work, apart, 1.0 - share)
+    return foreseen_cut(boxes, box, scores, apart, 1.0 - share)
 
 
 @part
@@ -202,7 +202,7 @@ def settle(
     boxes: Boxes,
     box: int,
     room: Room,
-    work: Effects,
+    scores: Scores,
     parts: Parts,
     settled: Settled,
 ) -> None:
@@ -210,7 +210,7 @@ def settle(
     counts = boxes.counts
     counts[_LOOKED] += 1
     words = counts[_RANGES]
-    kind = look(trees, leaves, boxes, box, room, work, parts, settled)
+    kind = look(trees, leaves, boxes, box, room, scores, parts, settled)
     note_look(boxes, counts[_RANGES] - words)
     if kind == OPEN:
         boxes.child[box] = -1
@@ -257,7 +257,7 @@ def counted_now(
 
 @part
 def cut_in_two(
-    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, work: Effects, parts: Parts, settled: Settled
+    trees: Trees, leaves: Leaves, boxes: Boxes, box: int, room: Room, scores: Scores, parts: Parts, settled: Settled
 ) -> None:
     """Cut a box and look at both sides."""
     counts = boxes.counts
@@ -285,7 +285,7 @@ def cut_in_two(
         boxes.mass[one] = boxes.mass[box] * (size / whole) if whole > 0.0 else 0.0
         boxes.parent[one], boxes.above[one], boxes.fair[one], boxes.peeled[one] = box, above, 0.0, 0.0
         boxes.left[one] = share_left(boxes, one)
-        settle(trees, leaves, boxes, one, room, work, parts, settled)
+        settle(trees, leaves, boxes, one, room, scores, parts, settled)
         tell_above(boxes, above, boxes.fair[one])
     free_closed(boxes, box)
 
@@ -296,7 +296,7 @@ def refine(
     leaves: Leaves,
     boxes: Boxes,
     room: Room,
-    work: Effects,
+    scores: Scores,
     parts: Parts,
     settled: Settled,
     cuts: int,
@@ -317,7 +317,7 @@ def refine(
             return True
         counts[_NEW] -= 1
         box = counts[_NEW]
-        settle(trees, leaves, boxes, box, room, work, parts, settled)
+        settle(trees, leaves, boxes, box, room, scores, parts, settled)
         tell_above(boxes, boxes.above[box], boxes.fair[box])
     for _ in range(cuts):
         if counts[_HEAP] == 0 or (counts[_FREED_BEFORE] == 0 and counts[_USED] + 2 > boxes.mass.shape[0]):
@@ -327,6 +327,6 @@ def refine(
         waiting = boxes.pace[WAITING]
         box = pop(boxes)
         if not counted_now(trees, leaves, boxes, box, room, parts, settled):
-            cut_in_two(trees, leaves, boxes, box, room, work, parts, settled)
+            cut_in_two(trees, leaves, boxes, box, room, scores, parts, settled)
         note_cut(boxes, waiting - boxes.pace[WAITING])
     return bool(counts[_HEAP] > 0)
