@@ -7,6 +7,7 @@ from functools import cache
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.intervals import warmup
 from fairdsl.backends.leaf_boxes import refinement
+from fairdsl.backends.rates import warmup as of_rates
 from fairdsl.clock import NEVER
 
 __all__ = ["have_kernels"]
@@ -15,6 +16,7 @@ __all__ = ["have_kernels"]
 @cache
 def have_kernels() -> None:
     """Have them in this process, however long that takes."""
-    for kernels in (warmup.KERNELS, refinement.KERNELS):
+    engines = (warmup.KERNELS, refinement.KERNELS, of_rates.KERNELS)
+    for kernels in engines:
         kernels.begin(Silent())
-    assert all(kernels.ready(Silent(), NEVER) for kernels in (warmup.KERNELS, refinement.KERNELS))
+    assert all(kernels.ready(Silent(), NEVER) for kernels in engines)

@@ -8,9 +8,12 @@ hand the deadline from function to function, are those of the cancel scopes of T
 Loops that nobody thought of do not look. So a block with ``grace`` is ended by an alarm as well, so many seconds after
 its deadline: a signal whose handler raises between two instructions of Python. That may be in the middle of an update,
 so blocks without ``grace``, which keep what they have, let it pass, and whoever gives ``grace`` uses nothing that was
-changed inside. The alarm needs the main thread of a system with POSIX signals, and stays away where somebody else uses
-the alarm clock; elsewhere only looks count. What runs outside of Python (a solver, onnxruntime) hears of neither, and
-belongs into a process that can be killed: :mod:`fairdsl.processes`.
+changed inside. Nor does it let out what came of the exception on its way: where a library, or a ``finally``, made
+another one of it, the block was ended by the clock all the same. The alarm waits where a block that a generator
+describes sets something or puts it back, for that would stay half-done. It needs the main thread of a system with
+POSIX signals, and stays away where somebody else uses the alarm clock; elsewhere only looks count. What runs outside of
+Python (a solver, onnxruntime) hears of neither, and belongs into a process that can be killed
+(:mod:`fairdsl.processes`).
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import _GeneratorContextManager, contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from math import inf
@@ -55,6 +58,7 @@ _START = 5.0
 _STEPS = Work("steps of long loops", UNITS / 1000)
 #: Where code lies that must not be cut: an import that ends half-way leaves a broken module behind.
 _IMPORTS = "<frozen importlib"
+_CLOCK = Path(__file__).parent
 
 _BEGAN: ContextVar[float | None] = ContextVar("when the command began", default=None)
 #: On the clock of the work.
@@ -200,9 +204,18 @@ class Scope:
             _ALARM.pop(self._rings)
         assert self._token is not None, "the block was entered"
         _UNTIL.reset(self._token)
-        if isinstance(error, OutOfTimeError) and (self._grace is not None or not error.cut):
-            self.passed, self.during = True, error.during
+        ended = error if self._grace is None else _behind(error)
+        if isinstance(ended, OutOfTimeError) and (self._grace is not None or not ended.cut):
+            self.passed, self.during = True, ended.during
         return self.passed
+
+
+def _behind(error: BaseException | None) -> BaseException | None:
+    """The alarm's exception where another one came of it on its way, else the error itself."""
+    origin: BaseException | None = error
+    while isinstance(origin, Exception):
+        origin = origin.__cause__ or origin.__context__
+    return origin if isinstance(origin, OutOfTimeError) and origin.cut else error
 
 
 def until(deadline: Deadline, *, grace: float | None = None) -> Scope:
@@ -247,7 +260,7 @@ class _Alarm:
         """Raise in the main thread, where it is; a little later where that would break something."""
         if not self._rings or time.monotonic() < self._rings[-1]:
             return
-        if must_not_be_cut(frame, __file__):
+        if must_not_be_cut(frame):
             signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
             return
         raise OutOfTimeError(cut=True)
@@ -266,12 +279,27 @@ def _can_ring() -> bool:
     )
 
 
-def must_not_be_cut(frame: FrameType | None, file: str) -> bool:
-    """Whether an import, or the end of a block of this ``file`` itself, is under way."""
-    if frame is not None and frame.f_code.co_filename in (file, contextlib.__file__):
+#: What begins and ends a block that a generator describes.
+_BLOCKS = (_GeneratorContextManager.__enter__.__code__, _GeneratorContextManager.__exit__.__code__)
+
+
+def must_not_be_cut(frame: FrameType | None) -> bool:
+    """Whether an import, or the beginning or the end of a block, is under way.
+
+    What is called from there is short in the first call, and may take long (connect to something) further down.
+    """
+    if frame is not None and _of_blocks(frame):
         return True
     while frame is not None:
         if frame.f_code.co_filename.startswith(_IMPORTS):
             return True
         frame = frame.f_back
     return False
+
+
+def _of_blocks(frame: FrameType) -> bool:
+    """Whether it belongs to the clock or to contextlib, or is a block's generator between its ends, or called by it."""
+    if frame.f_code.co_filename == contextlib.__file__ or Path(frame.f_code.co_filename).parent == _CLOCK:
+        return True
+    callers = (frame.f_back, None if frame.f_back is None else frame.f_back.f_back)
+    return any(caller is not None and caller.f_code in _BLOCKS for caller in callers)

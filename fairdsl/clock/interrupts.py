@@ -225,7 +225,7 @@ def _hear(number: int, frame: FrameType | None) -> None:
         case _Mode.WIND_DOWN if first:
             _again(number, _GRACE)
         case _:
-            if must_not_be_cut(frame, __file__):
+            if must_not_be_cut(frame):
                 _again(number, _SOON)
             else:
                 raise KeyboardInterrupt

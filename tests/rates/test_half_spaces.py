@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.rates.arithmetic import distribution_of
 from fairdsl.backends.rates.halfspace import Bounder, HalfSpace
+from fairdsl.backends.rates.kernels.above import shares_above
+from fairdsl.backends.rates.warmup import kernels_for, use
 from fairdsl.ir.population import Network
 from fairdsl.metrics.subject import axes_of, subject_of
 from fairdsl.numerics.event import event_of
@@ -49,6 +51,8 @@ def test_shares_enclose_those_of_a_weighted_sum(law: Network, data: st.DataObjec
             point = tuple(law.cells[column][cell].low or F(0) for column, cell in enumerate(cells))
             total += mass
             met += mass * (oracle.outcome(model, point) == model.favourable)
+    use()
+    assert len(shares_above.signatures) == 1, "the toy's version is that of questions"  # type: ignore[attr-defined]
     if not total:
         return
     assert F(float(least)) <= met / total <= F(float(most))
@@ -56,3 +60,10 @@ def test_shares_enclose_those_of_a_weighted_sum(law: Network, data: st.DataObjec
     if threshold.denominator > 1 and all(alone[list(axes)]) and len(wide) <= 1:
         # No grid, for the widest column's contributions are as they are; and no ties.
         assert most - least < 1e-9
+
+
+def test_models_with_hidden_units_take_kernels() -> None:
+    sum_alone = builders.model(builders.layer([[1, 2]], [0], 1), attributes=2)
+    hidden = builders.model(builders.layer([[1, 2]], [0], 0), builders.layer([[1]], [0], 1), attributes=2)
+    assert kernels_for(sum_alone) is None
+    assert kernels_for(hidden) is not None

@@ -21,6 +21,7 @@ from fairdsl.backends.rates.closed import (
 )
 from fairdsl.backends.rates.options import RatesOptions
 from fairdsl.backends.rates.refinement import Refinement
+from fairdsl.backends.rates.warmup import KERNELS, kernels_for
 from fairdsl.backends.rates.weighing import shares_in
 from fairdsl.backends.refining import errors
 from fairdsl.backends.refining.clock import advance_until
@@ -30,6 +31,7 @@ from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.backends.refining.refinement import State
 from fairdsl.backends.refining.written_models import WrittenModel
 from fairdsl.backends.solved import Asked
+from fairdsl.backends.warmup import Kernels
 from fairdsl.codec import Document, Exact, plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
@@ -114,7 +116,12 @@ class PopulationJobs(Jobs):
     """The jobs of shares under a distribution."""
 
     backend, solver = "rates", "the refinement of boxes of people"
-    kind, kernels = POPULATION_JOB, None
+    kind = POPULATION_JOB
+    kernels: ClassVar[Kernels | None] = None
+
+    def of(self, job: Job) -> Jobs:
+        """Those of models with hidden units take kernels."""
+        return self if kernels_for(job.task.people.model) is None else _OfUnits()
 
     def read(self, path: Path) -> Job:
         """A job from its file."""
@@ -173,6 +180,12 @@ class PopulationJobs(Jobs):
             of_domain=None if beside is None else _lowered(beside, wrong_beside).share,
         )
         return Joined(shares=shares, verdict=shares)
+
+
+class _OfUnits(PopulationJobs):
+    """Those of models with hidden units."""
+
+    kernels = KERNELS
 
 
 def _lowered(known: Known, wrong: Fraction) -> Known:

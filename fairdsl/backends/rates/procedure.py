@@ -40,6 +40,8 @@ from fairdsl.backends.rates.joints import Joints, joints_of, set_to
 from fairdsl.backends.rates.linear.task import OutOfTimeError
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.shares import answering_share, refusal_of_share
+from fairdsl.backends.rates.warmup import kernels_for
+from fairdsl.backends.warmup import Kernels
 from fairdsl.clock import Deadline, now, until
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.enclosure import Enclosure
@@ -189,6 +191,10 @@ class Rates:
             self._formula = problem, Formula.of(problem)
         return self._formula[1]
 
+    def preparation(self, problem: Problem) -> Kernels | None:
+        """Compile, or load, what bounds boxes of hidden units."""
+        return kernels_for(problem.model)
+
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What a little work counts is counted, and kept for the answer."""
         if isinstance(problem.question, Demanded):
@@ -213,6 +219,8 @@ class Rates:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are weighed stay so."""
+        if (kernels := kernels_for(problem.model)) is not None:
+            budget = yield from kernels.awaited(problem, BACKEND, budget, observer)
         if isinstance(problem.question, PairUnder | Individually):
             return (yield from answering_share(problem, facts, budget, observer))
         if isinstance(problem.question, Demanded):
