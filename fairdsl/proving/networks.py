@@ -50,8 +50,8 @@ _WAITING = 180.0
 #: what the checker makes of all; claims are tried on a tree of so many, and at the end two trees may have to be made.
 _TRIAL, _TELLING, _TRIED, _PLANTED = 1 / 6, 1 / 30, 2048, 2
 
-#: The refinement's boxes are taken where they say so much more of everything: for each second that is left the checker
-#: makes more of boxes that are cut here.
+#: The refinement's boxes are taken where they say so much more of everything, for boxes that are cut here gain more by
+#: the time that is left; and slopes, which take the checker longer, where they say so much more of some boxes.
 _CLEARLY = 0.02
 
 #: Cuts at most until everybody or nobody is asked about.
@@ -141,7 +141,7 @@ class _Growing:
         splits = splitting.until(_after(_TRIAL, deadline))
         some = planted(self._checker, splits, _TRIED)[1]
         told = {claim: self._told(some, claim, deadline) for claim in CLAIMS}
-        claim = max(told, key=lambda each: told[each].share)
+        claim = max(told, key=lambda each: told[each].share + _CLEARLY * (each == CLAIMS[0]))
         most, before = max(_LEAST, int(later / told[claim].seconds)), deadline.remaining
         leaves = self._planted(splits, claim, most)[1]
         planting = _PLANTED * (before - deadline.remaining) / trial  # for each second of refining

@@ -14,10 +14,15 @@ import pytest
 from onnx import numpy_helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits
+from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits, effort, refine, splitting_of
+from fairdsl.backends.intervals.kernels.slots import REGIONS
+from fairdsl.backends.intervals.lowering import lower
+from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.warmup import KERNELS
 from fairdsl.clock import Deadline
+from fairdsl.elaborate import elaborate
 from fairdsl.proving import networks, planting, prove_spec
+from fairdsl.semantics import front_end
 from fairdsl_verify.command import check
 from tests.proving.proved_networks import network, path_of
 
@@ -89,6 +94,43 @@ def test_no_other_leaves_say_more(seed: int) -> None:
         counts.append(count)
     assert counts == sorted(counts)
     assert counts[0] == 0
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_leaves_that_say_too_little_are_left_out(seed: int) -> None:
+    """With so much taken off what each says, no others say more together."""
+    rng = random.Random(seed)
+    splits, least = drawn(rng), rng.choice((0.05, 0.1, 0.3))
+    best, waiting, said = splits.best(100, least), [0], 0.0
+    while waiting:
+        node = waiting.pop()
+        if best[node] == HALVED:
+            waiting += [splits.first[node], splits.first[node] + 1]
+        elif best[node] in (FAIR, UNFAIR):
+            worth = splits.mass[node] - (0.0 if best[node] == UNFAIR else splits.violating[node])
+            assert worth > least
+            said += worth - least
+    assert said == pytest.approx(max(worth - least * leaves for leaves, worth in enumerate(most_of(splits))))
+
+
+def test_boxes_are_halved_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refinement that is free to cut the same network's boxes into regions does."""
+    monkeypatch.setattr(refine, "FIRST_CHOICE", 32)
+    monkeypatch.setattr(effort, "_TRIAL_PART", 1.0)
+    (tmp_path / "p.fair").write_text(SPEC)
+    network(tmp_path / "m.onnx", 4)
+    spec, _ = front_end(str(tmp_path / "p.fair"))
+    (demand,) = elaborate(spec, {}).demands
+    assert demand.problem is not None
+    KERNELS.ready(Silent(), Deadline.within(60))
+    splitting = splitting_of(demand.problem, Deadline.within(60), Silent())
+    assert splitting is not None
+    free = Refinement.start(lower(demand.problem).task)
+    for refinement in (splitting._refinement, free):
+        for _ in range(12):
+            refinement.advance(64)
+    assert free.state()["counts"][REGIONS]
+    assert not splitting._refinement.state()["counts"][REGIONS]
 
 
 def truth_of(model: Path) -> Fraction:
