@@ -122,6 +122,14 @@ class RelaxedChecker(Checker):
 
     def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Whether two are asked about, different and near enough to each other, and meet the condition on the two."""
+        return self.is_asked(one) and self.is_asked(other) and self.near(one, other)
+
+    def is_asked(self, one: Sequence[int]) -> bool:
+        """Whether somebody is asked about."""
+        return self.asked([(at, at) for at in one]) == YES
+
+    def near(self, one: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether two are different and near enough to each other, and meet the condition on the two."""
         differ = [one[place] != other[place] for place in self.question.differ]
         if not any(differ) or (self.question.each and not all(differ)):
             return False
@@ -129,12 +137,11 @@ class RelaxedChecker(Checker):
             by, value = self.question.relax.get(place, Fraction(0)), self.question.attributes[place].value
             if by is not None and abs(value(one[place]) - value(other[place])) > by:
                 return False
-        asked = all(self.asked([(at, at) for at in each]) == YES for each in (one, other))
-        return asked and self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
+        return self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
 
     def is_partner(self, one: Sequence[int], other: Sequence[int]) -> bool:
-        """Whether somebody whose share is asked for has the other one for a partner."""
-        return any(self.related(*((one, other), (other, one))[side]) for side in self.question.sides)
+        """Whether somebody whose share is asked for has the other one, who is asked about too, for a partner."""
+        return any(self.near(*((one, other), (other, one))[side]) for side in self.question.sides)
 
     def side(self, node: Node, number: int) -> int:
         """On which side everybody in the box with an assignment is, as far as one pass over the box alone says."""
@@ -200,8 +207,9 @@ class RelaxedChecker(Checker):
         inside = [(at, side) for at, side in people if all(low <= at[place] <= high for place, low, high in ends)]
         if len(inside) * len(people) > MOST_EVALUATED:
             reject("a leaf is evaluated that has too many pairs")
+        asked = [(one, side) for one, side in people if self.is_asked(one)]
         for one, side in inside:
-            if sides := {theirs for other, theirs in people if self.is_partner(one, other)}:
+            if self.is_asked(one) and (sides := {theirs for other, theirs in asked if self.is_partner(one, other)}):
                 totals.counted(fair=sides == {side}, unfair=sides != {side})
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:

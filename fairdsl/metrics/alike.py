@@ -220,29 +220,23 @@ def _folded(hidden: Sequence[Layer], last: tuple[Exact, Exact], *, least: bool) 
     Of scores s the first ``k`` are folded into ``m - r``, a unit that passes on and one that is rectified.
     """
     sign = Fraction(-1 if least else 1)
-    count = len(last[1])
     layers = list(hidden)
-    weight, bias = last
+    # The end so far and the scores that are left, as sums of what the layer below gives: factors, and a constant.
+    end, *left = np.column_stack(last)
+    while left:
+        following, *left = left
+        # min: end - max(end - following, 0); max: end + max(following - end, 0).
+        layers.append(_sums([sign * (following - end), end, *left], [0, *[1] * (1 + len(left))]))
+        beyond, end, *left = np.array([[Fraction(i == k) for i in range(3 + len(left))] for k in range(2 + len(left))])
+        end = sign * beyond + end
+    return (*layers, _sums([end], [1]))
 
-    def rows(matrix: list[list[Fraction]], weight: Exact, bias: Exact, slopes: list[int]) -> Layer:
-        mixed = np.array(matrix, dtype=object)
-        return Layer(
-            weight=ExactArray.from_fractions(mixed @ weight),
-            bias=ExactArray.from_fractions(mixed @ bias),
-            slope=ExactArray.from_fractions([Fraction(slope) for slope in slopes]),
-        )
 
-    # What the layer below gives: the end so far as a sum of two units, and the scores that are left.
-    end, *left = [[Fraction(i == k) for i in range(count)] for k in range(count)]
-    for step in range(count - 1):
-        here, following = end, left[0]
-        # min: here - max(here - following, 0); max: here + max(following - here, 0).
-        beyond = [sign * (y - x) for x, y in zip(here, following, strict=True)]
-        layers.append(rows([beyond, here, *left[1:]], weight, bias, [0, 1, *([1] * (count - 2 - step))]))
-        size = 2 + len(left) - 1
-        weight = np.array([[Fraction(i == k) for i in range(size)] for k in range(size)], dtype=object)
-        bias = np.full(size, Fraction(0), dtype=object)
-        end = [sign, Fraction(1), *([Fraction(0)] * (size - 2))]
-        left = [[Fraction(i == k) for i in range(size)] for k in range(2, size)]
-    layers.append(rows([end], weight, bias, [1]))
-    return tuple(layers)
+def _sums(rows: list[Exact], slopes: list[int]) -> Layer:
+    """A layer with a unit for each row of factors and a constant."""
+    weight, bias = np.hsplit(np.array(rows, dtype=object), [-1])
+    return Layer(
+        weight=ExactArray.from_fractions(weight),
+        bias=ExactArray.from_fractions(bias[:, 0]),
+        slope=ExactArray.from_fractions([Fraction(slope) for slope in slopes]),
+    )

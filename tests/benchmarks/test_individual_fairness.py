@@ -43,6 +43,20 @@ def save(monkeypatch: pytest.MonkeyPatch) -> Any:
     return linear
 
 
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What the script prints, and its exit code; in this process, which has imported what it needs."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import individual_fairness
+
+    def printed(*arguments: object) -> tuple[str, int]:
+        monkeypatch.setattr(sys, "argv", ["individual_fairness.py", *map(str, arguments)])
+        code = individual_fairness.main()
+        return capsys.readouterr().out, code
+
+    return printed
+
+
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, BENCHMARKS / "individual_fairness.py", *arguments]
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
@@ -92,27 +106,27 @@ def test_a_score_of_zero_is_no_violation_to_fairify(fairify: Any, a: int, b: int
     assert fairify.verdicts.opposite(swapped) is strict
 
 
-def test_the_table_stands_beside_the_papers(save: Any, tmp_path: Path) -> None:
+def test_the_table_stands_beside_the_papers(table: Any, save: Any, tmp_path: Path) -> None:
     """A score that is the age group alone: violated everywhere; its pairs have the scores 0 and 1."""
     save(tmp_path / "BM-8.onnx", 16, at_0=1.0)
     results = tmp_path / "results.csv"
-    done = run("verdicts", tmp_path, "--csv", results)
-    assert done.returncode == 0, done.stderr
-    assert "| BM-8 | base | violated | - |" in done.stdout
-    assert "| UNK | 23 | 3.14% |" in done.stdout
-    assert "5 questions: 5 violated; 0 of these verdicts are strict. Fairify: 4 SAT, 1 UNK." in done.stdout
+    said, code = table("verdicts", tmp_path, "--csv", results)
+    assert code == 0
+    assert "| BM-8 | base | violated | - |" in said
+    assert "| UNK | 23 | 3.14% |" in said
+    assert "5 questions: 5 violated; 0 of these verdicts are strict. Fairify: 4 SAT, 1 UNK." in said
     header, *rows = results.read_text(encoding="utf-8").splitlines()
     assert header.startswith("network,family,verdict,strict,")
     assert len(rows) == 5
 
 
-def test_a_contradiction_fails(save: Any, tmp_path: Path) -> None:
+def test_a_contradiction_fails(table: Any, save: Any, tmp_path: Path) -> None:
     """A score of the duration alone holds where the paper found violations."""
     save(tmp_path / "BM-6.onnx", 16, at_10=1.0)
-    done = run("verdicts", tmp_path, "--families", "base", "targeted-1", "--timeout", "10")
-    assert "| BM-6 | base | holds | yes |" in done.stdout
-    assert "Contradictions: 2." in done.stdout
-    assert done.returncode == 1
+    said, code = table("verdicts", tmp_path, "--families", "base", "targeted-1", "--timeout", "10")
+    assert "| BM-6 | base | holds | yes |" in said
+    assert "Contradictions: 2." in said
+    assert code == 1
 
 
 def test_opinions_are_drawn_from_every_network(fairify: Any) -> None:
@@ -154,12 +168,12 @@ def test_partitions_are_counted_and_proved_again(save: Any, tmp_path: Path) -> N
     assert "2 partitions that hold. Proved again: z3 2 of 2, cvc5 2 of 2, intervals 2 of 2." in done.stdout
 
 
-def test_other_counts_than_the_papers_are_a_contradiction(save: Any, tmp_path: Path) -> None:
+def test_other_counts_than_the_papers_are_a_contradiction(table: Any, save: Any, tmp_path: Path) -> None:
     """The paper has all 201 partitions of GC-3, 195 of them SAT."""
     save(tmp_path / "GC-3.onnx", 20, at_4=1.0, at_19=1.0, bias=-10_000.5)
-    done = run("partitions", tmp_path)
-    assert "Contradictions: 1." in done.stdout
-    assert done.returncode == 1
+    said, code = table("partitions", tmp_path)
+    assert "Contradictions: 1." in said
+    assert code == 1
 
 
 def test_ledgers_that_prove_nothing_leave_nothing_to_confirm(save: Any, tmp_path: Path) -> None:

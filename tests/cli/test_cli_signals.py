@@ -91,7 +91,7 @@ def test_a_signal_that_is_ignored_stays_so(spec: str) -> None:
     running = Running("check", spec, "--json", "--timeout", "600", ignoring=[signal.SIGINT])
     running.until("individuals")
     running.send(signal.SIGINT)
-    time.sleep(1.5)
+    time.sleep(0.5)
     assert running.process.poll() is None
     running.send(signal.SIGTERM)
     assert running.ended().code == 143

@@ -45,7 +45,7 @@ class Heard:
 
 def test_a_listener_hears_cheap_properties_first_and_the_report_keeps_the_specs_order(spec: Path) -> None:
     heard, began = Heard(), time.monotonic()
-    report = fairdsl.check(spec, timeout=4.0, listener=heard)
+    report = fairdsl.check(spec, timeout=2.0, listener=heard)
     assert list(heard.properties) == [item.name for item in report.properties] == ["slow", "both", "quick"]
     assert [item.name for item in heard.items] == ["both", "quick", "slow"]
     assert sorted(heard.items, key=lambda item: heard.properties.index(item.name)) == list(report.properties)
@@ -53,7 +53,7 @@ def test_a_listener_hears_cheap_properties_first_and_the_report_keeps_the_specs_
     assert (begun.properties, begun.models, begun.spec) == ((), report.models, report.spec)
     assert [item["name"] for item in plain(report)["properties"]] == ["slow", "both", "quick"]
     # What cheap demands leave of the time is the expensive one's, which is the last: the whole time is used.
-    assert time.monotonic() - began > 3.0
+    assert time.monotonic() - began > 1.5
 
 
 def test_plans_say_whose_turn_it_is(spec: Path) -> None:

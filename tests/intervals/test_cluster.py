@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -36,17 +37,31 @@ distributed = pytest.importorskip("distributed")
 LARGE = plane((4000, 3000, 500), (3, -2, 5), -2001)
 
 
+@contextmanager
+def workers(**options: Any) -> Iterator[Any]:
+    """A cluster of two."""
+    plain = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": "CRITICAL"}
+    with distributed.LocalCluster(**plain, **options) as started:
+        yield started
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
-    ) as started:
+    """Workers that are threads here, and are sent everything as others are: processes import for seconds."""
+    with workers(processes=False, protocol="tcp://") as started:
         yield started
 
 
 @pytest.fixture
 def address(cluster: Any) -> str:
     return cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[str]:
+    """The address of workers that are processes."""
+    with workers(processes=True) as started:
+        yield started.scheduler_address
 
 
 def refined(address: str, checkpoints: Checkpoints | None = None) -> SlowBisection:
@@ -72,9 +87,9 @@ def pids(address: str) -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_killed_worker_changes_no_share(address: str) -> None:
-    undisturbed = refined(address)
-    before = pids(address)
+def test_a_killed_worker_changes_no_share(processes: str) -> None:
+    undisturbed = refined(processes)
+    before = pids(processes)
     joins: list[Bounds] = []
 
     def kill(refinement: Refinement) -> None:
@@ -82,8 +97,8 @@ def test_a_killed_worker_changes_no_share(address: str) -> None:
             os.kill(before[0], signal.SIGKILL)
         joins.append(refinement.bounds())
 
-    disturbed = refined(address, Checkpoints(kill, seconds=0.5))
-    assert before[0] not in pids(address)
+    disturbed = refined(processes, Checkpoints(kill, seconds=0.5))
+    assert before[0] not in pids(processes)
     # It was killed midway: nodes were still to come.
     assert joins[0] != joins[-1]
     assert disturbed.bounds() == undisturbed.bounds()
@@ -91,11 +106,11 @@ def test_a_killed_worker_changes_no_share(address: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_deadline_ends_it(address: str) -> None:
+def test_the_deadline_ends_it(processes: str) -> None:
     refinement = SlowBisection.start(LARGE)
     began = time.monotonic()
     ending = refine_on_cluster(
-        refinement, address, deadline=Deadline(began + 4), observer=Silent(), memory=2**30, checkpoints=None
+        refinement, processes, deadline=Deadline(began + 4), observer=Silent(), memory=2**30, checkpoints=None
     )
     assert ending is Ending.DEADLINE
     assert time.monotonic() - began < 12

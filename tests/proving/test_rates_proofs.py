@@ -384,9 +384,9 @@ def test_a_proof_of_a_metric_can_be_demanded(tmp_path: Path) -> None:
 def test_what_is_said_of_the_file_is_not_shown_by_a_rate_in_exact_arithmetic(tmp_path: Path) -> None:
     """Of those up to 7 no score is within what float32 comes to, which `check` knows; of all ages that is more."""
     spec = tmp_path / "p.fair"
-    text = SPEC.replace("measure parity_gap", "require parity_gap <= 40%").replace("0 .. 9", "0 .. 60000")
+    text = SPEC.replace("measure parity_gap", "require parity_gap <= 40%").replace("0 .. 9", "0 .. 6000")
     nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["y"], transB=1)]
-    onnx.save(chain_file(nodes, {"w": [[0.1, 0.2, 0.0]], "b": [-0.4995]}, width=3), tmp_path / "m.onnx")
+    onnx.save(chain_file(nodes, {"w": [[0.1, 0.2, 0.0]], "b": [-0.49995]}, width=3), tmp_path / "m.onnx")
     spec.write_text(text.format(file="m.onnx", when="score > 0", favourable="yes"))
     given_ = ["check", str(spec), "--property", "parity", "--proof", str(tmp_path / "proofs"), "--require-proof"]
     done = CliRunner().invoke(cli, given_)

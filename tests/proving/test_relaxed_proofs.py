@@ -157,10 +157,12 @@ def tried(folder: Path, seed: int) -> tuple[int, int]:
     return true, proved
 
 
-def shares_of(folder: Path, seed: int, seconds: float = 90) -> Iterator[tuple[Proved, tuple[Fraction, Fraction]]]:
+def shares_of(
+    folder: Path, seed: int, seconds: float = 90, properties: Sequence[str] = SHARES
+) -> Iterator[tuple[Proved, tuple[Fraction, Fraction]]]:
     """Shares of a small network or forest, each with what it is by brute force."""
     among, decide = written(folder, seed, " measure fair_share")
-    given = {"models": {}, "data": {}, "seconds": seconds, "observer": Silent(), "properties": SHARES}
+    given = {"models": {}, "data": {}, "seconds": seconds, "observer": Silent(), "properties": properties}
     for each in prove_spec(str(folder / "p.fair"), str(folder), **given):  # type: ignore[arg-type]
         if each.demand != "require same decision":
             yield each, share(each.property, CONDITIONS[among], decide)
@@ -205,8 +207,7 @@ def test_a_condition_on_one_of_two_says_whose_share_it_is(tmp_path: Path, monkey
         forgotten(self, data)
         self.sides = {0, 1}
 
-    found = [each for each in shares_of(tmp_path / "one", 2) if each[0].property in ("one", "ordered")]
-    for each, truth in found:
+    for each, truth in shares_of(tmp_path / "one", 2, properties=("one", "ordered")):
         assert each.proof is not None
         path = Path(each.proof.path)
         right = check(path, tmp_path / "one" / "m.onnx")

@@ -217,7 +217,7 @@ def test_quantities_have_jobs() -> None:
     asked: Counter[Quantity] = Counter()
 
     @given(asks=shares())
-    @settings(max_examples=examples(5))
+    @settings(max_examples=examples(2.5))
     def offered(asks: Problem) -> None:
         asked[asks.quantity] += isinstance(PopulationJob().offer(asks), Offer)
 
