@@ -180,6 +180,9 @@ class _Reader:
             cells.append(cell)
         if isinstance(attribute.type, Category | Boolean) and len(cells) < len(attribute.values or ()):
             raise self._misfit(block.head[0].span, f"values of `{attribute.name}` have no state", attribute)
+        counts = {word.text for line in block.statements if _state_names(line) is not None for word in line[3:4]}
+        if counts != {str(len(names))}:
+            raise self._unreadable(block.kind.span, f"another number of states than the {len(names)} that are listed")
         self._cells[place] = tuple(cells)
         self._states[place] = {word.text.strip('"'): index for index, word in enumerate(names)}
 

@@ -170,6 +170,7 @@ def test_a_foreign_network(tmp_path: Path) -> None:
     ("old", "new", "code", "marked"),
     [
         ("table 0.3 0.7", "table 0.3 0.6999", "E0575", "member"),
+        ("discrete[2]", "discrete[3]", "E0574", "variable"),
         ("table 0.3 0.7", "table 0.3 0.3 0.4", "E0575", "member"),
         ("table 0.3 0.7", "table -0.3 1.3", "E0575", "member"),
         ("table 0.3 0.7", "table 0.3 most", "E0574", "most"),
