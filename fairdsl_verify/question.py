@@ -122,8 +122,6 @@ class Attribute:
 
     def range(self, ends: tuple[int, int]) -> tuple[Fraction, Fraction]:
         """The least and the greatest value there."""
-        if ends[0] == ends[1]:
-            return (only := self.value(ends[0])), only
         values = list(map(self.value, ends if self.values is None else range(ends[0], ends[1] + 1)))
         return min(values), max(values)
 
