@@ -160,7 +160,7 @@ class _Growing:
         return tree, found
 
     def _told(self, leaves: Sequence[Waiting], claim: str | None, deadline: Deadline) -> Told:
-        return told_by(self._checker, leaves, claim, _after(_TELLING, deadline))
+        return told_by(self._checker, leaves, claim, lambda: _after(_TELLING, deadline))
 
     def _say(self, one: Waiting, claim: str) -> None:
         """Claim that a box is evaluated, if it is small, that it is unfair, if two are far enough apart, or this."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import thread_time
 from typing import NamedTuple
 
@@ -37,13 +37,14 @@ class Told(NamedTuple):
     share: float
 
 
-def told_by(checker: Checker, leaves: Sequence[Waiting], claim: str | None, end: Deadline) -> Told:
+def told_by(checker: Checker, leaves: Sequence[Waiting], claim: str | None, until: Callable[[], Deadline]) -> Told:
     """What the checker makes of leaves with this claim, or their own, of those that claim to be counted or fair.
 
-    By leaves that are drawn at equal steps of mass, and in another order, as far as there is time.
+    By leaves that are drawn at equal steps of mass, and in another order, as far as there is time once they can be.
     """
     root, spent, tried, draws, part = checker.root(), 0.0, 0, 0, 0.0
     reached = np.cumsum(_masses(checker, leaves))
+    end = until()
     while leaves and draws < _DRAWS and (draws < _FEW or not end.passed):
         mass = reached[-1] * ((draws * _STRIDE % _DRAWS + 0.5) / _DRAWS)
         drawn = leaves[int(np.searchsorted(reached, mass, side="right"))]
