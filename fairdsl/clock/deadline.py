@@ -212,8 +212,9 @@ class Scope:
 
 def _behind(error: BaseException | None) -> BaseException | None:
     """The alarm's exception where another one came of it on its way, else the error itself."""
-    origin: BaseException | None = error
-    while isinstance(origin, Exception):
+    origin, seen = error, set[int]()
+    while isinstance(origin, Exception) and id(origin) not in seen:  # a cause may have come of what it is the cause of
+        seen.add(id(origin))
         origin = origin.__cause__ or origin.__context__
     return origin if isinstance(origin, OutOfTimeError) and origin.cut else error
 

@@ -153,3 +153,11 @@ def test_a_check_that_is_cut_anywhere_has_a_verdict_or_a_diagnostic(
     property_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert 3 in codes(tmp_path, monkeypatch, property_, 499), "it was cut"
+
+
+def test_errors_that_are_each_the_others_cause_are_passed_on() -> None:
+    """A circle of causes ends: `raise one from another`, where that one came while the first was handled."""
+    first, second = ValueError("one"), ValueError("another")
+    first.__cause__, second.__context__ = second, first
+    with pytest.raises(ValueError, match="one"), until(Deadline.within(60), grace=0.0):
+        raise first
