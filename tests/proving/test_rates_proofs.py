@@ -268,7 +268,7 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
     "conditions are forgotten": (masses.Elimination, "masses", _forgotten),
     "parents do not matter": (masses.Law, "__init__", _one_row),
     "everybody meets each condition": (masses.Formulas, "of", lambda self, condition: 1),
-    "the decision is turned": (rates, "event_of", lambda *given: 1 - EVENT(*given) if EVENT(*given) < 2 else 0),
+    "the decision is turned": (rates, "event_of", lambda *given: rates._denied(EVENT(*given), given[1])),
 }
 EVENT = rates.event_of
 
