@@ -233,6 +233,14 @@ def test_the_least_and_the_greatest_leaf_are_those_of_all_assignments(seed: int)
         assert (value_of(whole.worst.trees, int(greatest), units) == np.max(values, axis=0)).all()
 
 
+@pytest.mark.parametrize("deepest", [1, 400])
+def test_sums_of_trees_that_are_too_deep_are_bounded_one_by_one(deepest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two trees that test different attributes are one after the other: Python goes only so deep."""
+    monkeypatch.setattr("fairdsl.backends.leaf_boxes.unfolding._DEEP", deepest)
+    found = begun(with_parted(many(6, 4, 0, 4), 4, 0), merging=True)
+    assert (found.task.worst is None, found._scores.own) == (deepest == 1, deepest == 1)
+
+
 @settings(max_examples=examples(1))
 @given(boxes())
 def test_what_is_said_of_a_box_is_true_of_everybody_in_it(asked: Asked) -> None:

@@ -20,8 +20,8 @@ __all__ = ["TooManyError", "Unfolded", "trees_of"]
 #: The ends of a leaf's box, and its value.
 _Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
 
-#: Nodes at most, once they are no longer shared.
-_NODES = 2**22
+#: Nodes at most, once they are no longer shared; tests one after the other, where trees of several are gone through.
+_NODES, _DEEP = 2**22, 400
 
 
 def trees_of(sizes: Sizes, yes: Integers, no: Integers, roots: Integers) -> list[Tree]:
@@ -91,7 +91,7 @@ class Unfolded:
     def worst(self, people: Sequence[int], most: int) -> list[list[int]] | None:
         """Trees of the least leaf of all these assignments in every box, then of the greatest; their roots [2, trees].
 
-        None where trees in which the assignments part have more than ``most`` leaves then.
+        None where trees in which the assignments part have more than ``most`` leaves then, or are too deep.
         """
         self._leaves_left, before = most, len(self._rows)
         found = []
@@ -141,7 +141,7 @@ class Unfolded:
         A node below which nothing is less than somebody has for sure is left out.
         """
         place, (lows, highs) = len(self._rows), ends
-        if place >= _NODES or self._leaves_left <= 0:
+        if place >= _NODES or self._leaves_left <= 0 or depth > _DEEP:
             raise TooManyError
         self.depth = max(self.depth, depth)
         nodes = {self._reached(node, low, high) for node in nodes}
