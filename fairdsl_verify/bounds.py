@@ -117,10 +117,12 @@ class Integers:
             lanes = Lanes(list(map(add, most, most)))
             self._up.append((lanes, lanes.packed(biases), list(map(lanes.signed, zip(*weights, strict=True)))))
             layers.append([(bias, *row) for row, bias in zip(weights, biases, strict=True)])
+        #: Of each layer's units, and of the score, the constant and what it is a sum of.
+        self.units = layers
         #: What a score is that is a sum itself, and its opposite; from which summand on each attribute's rows are.
         self.sums = [[sign * each for each in layers[0][0]] for sign in (1, -1)]
         self.starts = list(accumulate(map(len, self.rows), initial=1))
-        #: Of each layer's units, the constant and what it is a sum of.
+        #: The same of each layer's units as lanes.
         self.down: list[tuple[Lanes, list[int]]] = []
         reached = 1
         for weights, units in zip(reversed(self.weights), reversed(layers[:-1]), strict=True):

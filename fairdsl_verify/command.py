@@ -26,6 +26,8 @@ from fairdsl_verify.tree import Checked, Totals, follow, percent, verdict_of
 
 #: Characters of a question at most; more are not read.
 MOST_CHARACTERS = 1 << 26
+#: And of every other line.
+MOST_OF_A_LINE = 1 << 20
 #: Why a proof is rejected of which nothing follows.
 NOTHING = "it shows nothing"
 #: What goes wrong where a file says what nobody can follow.
@@ -60,7 +62,7 @@ def check(
 
 def _lines(file: TextIO) -> Iterator[str]:
     """The question, then the lines behind it; what is longer than these may be is not read into memory."""
-    for limit in chain([MOST_CHARACTERS], repeat(80)):
+    for limit in chain([MOST_CHARACTERS], repeat(MOST_OF_A_LINE)):
         line = file.readline(limit)
         require(len(line) < limit or line.endswith("\n"), f"a line is longer than {limit} characters")
         if not line:

@@ -15,13 +15,14 @@ from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.margin import margin_of
 from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.pairs import MOST_PAIRS, Parting, Two
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
 from fairdsl_verify.slab import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16
 #: Claims, and how many numbers they have, if it is not known how many.
-NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "=": None, "~": None, "/": None}
+NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "=": None, "~": None, "/": None, "P": None}
 
 
 @dataclass
@@ -187,7 +188,7 @@ class Checker:
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
-        mass, kind, numbers = self.mass(node), claim[0], [digits(text) for text in claim[1:]]
+        mass, kind, numbers = self.mass(node), claim[0], [digits(text) for text in claim[1:] if claim[0] != "P"]
         along = numbers.pop(0) if kind == "/" and numbers else None
         if NUMBERS[kind] not in (None, len(numbers)) or (kind == "/" and along not in self.shared):
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
@@ -203,6 +204,9 @@ class Checker:
         elif kind == "=":
             if not possible or not self.alike(self.bounded(node, slopes=slopes)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
+            totals.counted(fair=mass, sure=self.paired(sure))
+        elif kind == "P":
+            self.parted(node, possible, claim[1:])
             totals.counted(fair=mass, sure=self.paired(sure))
         elif kind in "~/":
             found = self.bounded(node, slopes=slopes)
@@ -220,6 +224,14 @@ class Checker:
             totals.counted(unfair=mass)
         else:
             self.evaluated(node, possible, totals)
+
+    def parted(self, node: Node, members: Sequence[int], words: Sequence[str]) -> None:
+        """Reject unless the words show that no two who are compared are decided differently."""
+        if not isinstance(self.net, Integers) or self.question.loose:
+            reject("a leaf is about two, and the model has no units, or more may differ")
+        require(len(members) ** 2 <= MOST_PAIRS, "a leaf is about two who have too many assignments")
+        pairs = [(one, other) for one in members for other in members if self.compared(one, other)]
+        Parting(self.net, node.box, self.assignments).follow(Two(pairs), iter(words))
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""

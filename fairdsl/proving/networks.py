@@ -21,6 +21,7 @@ from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.looking import Floats, Looking
+from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.planting import CLAIMS, Told, planted, told_by
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
@@ -32,6 +33,9 @@ __all__ = ["grow_networks", "many_passes"]
 
 #: Boxes that are looked at together.
 _AT_ONCE = 256
+
+#: And where a few linear programs are tried for each of them.
+_PAIRED = 16
 
 #: The part of the time that is left in which boxes are cut, until the checker goes through what is claimed of them; and
 #: where it counts what is open, so that most of it comes afterwards.
@@ -72,13 +76,22 @@ def many_passes(checker: Checker) -> bool:
 def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observer: Observer) -> tuple[Grown, Totals]:
     """A tree of splits, and what its leaves come to by the checker's own count.
 
-    Where boxes are counted they are cut as the refinement of the problem itself cuts them, if that can be said.
+    Where all or nothing is asked, linear programs about two are tried of each box before it is cut. Where boxes are
+    counted it is tried for a while which way shows most: without these, with them, or by the cuts of the refinement of
+    the problem itself, if these can be said.
     """
-    growing = _Growing(checker)
+    pairing, shares = Pairing.of(checker, problem), counted(checker)
+    growing = _Growing(checker, None if shares else pairing)
     if not growing.begun(deadline):
-        return grow(checker, deadline)
-    if counted(checker) and (splitting := splitting_of(problem, _after(_TRIAL, deadline), observer)) is not None:
-        growing.compare(splitting, deadline)
+        return grow(checker, deadline, pairing)
+    if shares:
+        share = growing.tried(deadline)
+        if pairing is not None:
+            other = _Growing(checker, pairing)
+            if other.begun(deadline) and (found := other.tried(deadline)) > share + _CLEARLY:
+                growing, share = other, found
+        if (splitting := splitting_of(problem, _after(_TRIAL, deadline), observer)) is not None:
+            growing.compare(splitting, share, deadline)
     return growing.grown(deadline)
 
 
@@ -90,9 +103,9 @@ def _after(part: float, deadline: Deadline) -> Deadline:
 class _Growing:
     """The boxes that are not decided, those of which most is open first, and those of which something is claimed."""
 
-    def __init__(self, checker: Checker) -> None:
+    def __init__(self, checker: Checker, pairing: Pairing | None) -> None:
         assert isinstance(checker.net, Integers)
-        self._checker, self._root = checker, checker.root()
+        self._checker, self._root, self._pairing = checker, checker.root(), pairing
         self._looking = Looking(checker, checker.net)
         self._components = checker.components(range(len(checker.assignments)))
         self._counted = counted(checker)
@@ -106,6 +119,8 @@ class _Growing:
         self._heap: list[Waiting] = []
         self._worth = 0
         self._claimed: list[Waiting] = []
+        #: Boxes of which the checker has believed that no two are decided differently.
+        self._closed: list[Waiting] = []
         self._number = count()
 
     def begun(self, deadline: Deadline) -> bool:
@@ -126,17 +141,21 @@ class _Growing:
         self._look(settled)
         return True
 
-    def compare(self, splitting: Splitting, deadline: Deadline) -> None:
-        """Take over how a refinement cuts boxes, where that says more after as much time as boxes are cut here.
+    def tried(self, deadline: Deadline) -> float:
+        """Go on for a part of the time; which share of everything is fair then, about."""
+        cutting = _after(_TRIAL, deadline)
+        while self._heap and not self._enough(cutting, deadline):
+            self._go_on(cutting)
+        return self._told([*self._heap, *self._claimed, *self._closed], None, deadline).share
+
+    def compare(self, splitting: Splitting, own: float, deadline: Deadline) -> None:
+        """Take over how a refinement cuts boxes, where that says more after as much time than the ``own`` share.
 
         As many leaves are taken as the checker has time for, which say most, with the claim that says most of some.
         """
         if any(self._attributes[place].size != size for place, size in splitting.sizes.items()):
             return
-        later, cutting = self._later(deadline), _after(_TRIAL, deadline)
-        while self._heap and not self._enough(cutting, deadline):
-            self._cut_some()
-        own = self._told([*self._heap, *self._claimed], None, deadline).share
+        later = self._later(deadline)
         trial = deadline.remaining * _TRIAL
         splits = splitting.until(_after(_TRIAL, deadline))
         some = planted(self._checker, splits, _TRIED)[1]
@@ -150,7 +169,7 @@ class _Growing:
             tree, leaves = self._planted(splits, claim, most)
             if (seconds := self._seconds(leaves)) * len(leaves) > later:
                 tree, leaves = self._planted(splits, claim, int(later / seconds))
-            self._tree, self._claimed, self._heap = tree, leaves, []
+            self._tree, self._claimed, self._heap, self._closed = tree, leaves, [], []
 
     def _planted(self, splits: Splits, claim: str, leaves: int) -> tuple[Grown, list[Waiting]]:
         """The tree of a refinement with so many leaves at most, and what is claimed of them."""
@@ -177,7 +196,8 @@ class _Growing:
 
     def _later(self, deadline: Deadline) -> float:
         """How many seconds the checker may take afterwards."""
-        return min(_CHECKING * deadline.remaining, _WAITING)
+        seconds = min(_CHECKING * deadline.remaining, _WAITING)
+        return seconds - (0.0 if self._pairing is None else self._pairing.seconds)
 
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:
         """Cut boxes for part of what is left of the time, go through what is claimed of them, and so on.
@@ -188,7 +208,7 @@ class _Growing:
         while self._heap or self._claimed:
             cutting = deadline.later(-(1 - (_COUNTED if self._counted else _CUTTING)) * deadline.remaining)
             while self._heap and not self._enough(cutting, deadline):
-                self._cut_some()
+                self._go_on(cutting)
             claimed, self._claimed = sorted(self._claimed, key=self._gained), []
             for one in claimed:
                 self._tried(one, totals, deadline)
@@ -196,6 +216,7 @@ class _Growing:
                 break
         for one in self._heap:
             totals.open += self._mass(one.box)
+        totals.counted(fair=sum(self._mass(one.box) for one in self._closed))
         self._tree.pruned()
         return self._tree, totals
 
@@ -235,10 +256,22 @@ class _Growing:
         """The more a claim counts for, the less this is."""
         return -self._mass(one.box)
 
-    def _cut_some(self) -> None:
-        """Cut the boxes of which most is open."""
-        taken = [heapq.heappop(self._heap) for _ in range(min(_AT_ONCE, len(self._heap)))]
+    def _go_on(self, until: Deadline) -> None:
+        """Cut the boxes of which most is open, where nothing is claimed of two in them."""
+        most = _AT_ONCE if self._pairing is None else _PAIRED
+        taken = [heapq.heappop(self._heap) for _ in range(min(most, len(self._heap)))]
+        if self._pairing is not None:
+            taken = [one for one in taken if until.passed or not self._paired(one, self._pairing, until)]
         self._look([half for one in taken for half in self._halves(one)])
+
+    def _paired(self, one: Waiting, pairing: Pairing, until: Deadline) -> bool:
+        """Claim of a box that no two in it are decided differently, if that follows."""
+        if (claim := pairing.claim(self._node(one.box), until)) is None:
+            return False
+        self._worth -= one.grown.claim != "?"
+        one.grown.split, one.grown.claim = "", claim
+        self._closed.append(one)
+        return True
 
     def _seconds(self, boxes: Sequence[Waiting]) -> float:
         """How many seconds of a core the checker takes for a box, by some of them: of small ones it is less."""

@@ -49,7 +49,7 @@ def told_by(checker: Checker, leaves: Sequence[Waiting], claim: str | None, unti
         mass = reached[-1] * ((draws * _STRIDE % _DRAWS + 0.5) / _DRAWS)
         drawn = leaves[int(np.searchsorted(reached, mass, side="right"))]
         draws += 1
-        if drawn.grown.claim[0] in "EU":
+        if drawn.grown.claim[0] in "EPU":
             part += 1
         elif drawn.grown.claim != "?":
             totals, started = Totals(), thread_time()

@@ -15,6 +15,7 @@ from itertools import count, product
 
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown
+from fairdsl.proving.pairing import Pairing
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
@@ -65,15 +66,19 @@ def _remembering(checker: Checker) -> Checker:
     return other
 
 
-def grow(checker: Checker, deadline: Deadline) -> tuple[Grown, Totals]:
-    """A tree, and what its leaves come to, by the checker's own count; whatever is open at the deadline stays so."""
+def grow(checker: Checker, deadline: Deadline, pairing: Pairing | None = None) -> tuple[Grown, Totals]:
+    """A tree, and what its leaves come to, by the checker's own count; whatever is open at the deadline stays so.
+
+    Where all or nothing is asked, it is tried with linear programs about two, before a box is cut.
+    """
+    pairing = pairing if checker.question.asks == "holds" else None
     root, numbers, checker = Grown(), count(), _remembering(checker)
     totals = Totals(somebody=bool(checker.question.compared))
     heap = [(0, next(numbers), _Open(checker.root(), root))]
     cutting = deadline.later(-_COUNTING * deadline.remaining) if counted(checker) else deadline
     while heap and not cutting.passed:
         one = heapq.heappop(heap)[2]
-        halves = _step(checker, one)
+        halves = _step(checker, one, pairing, deadline)
         for half in halves:
             heapq.heappush(heap, (-checker.mass(half.node), next(numbers), half))
         if not halves:
@@ -173,7 +178,7 @@ def _placed(checker: Checker, individual: Sequence[int], number: int) -> list[in
     return point
 
 
-def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
+def _step(checker: Checker, one: _Open, pairing: Pairing | None, deadline: Deadline) -> tuple[_Open, ...]:
     """Settle a box, or split it."""
     node, grown = one.node, one.grown
     possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
@@ -199,7 +204,10 @@ def _step(checker: Checker, one: _Open) -> tuple[_Open, ...]:
         # Tests that are left may all be around the box.
         where = cut or _by_model(checker, node, found) or _by_influence(checker, node, {})
     elif possible == sure:
-        if (claim := _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure, found)) is not None:
+        claim = _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure, found)
+        if claim is None and pairing is not None:
+            claim = pairing.claim(node, deadline)
+        if claim is not None:
             grown.claim = claim
             return ()
         where = _by_model(checker, node, found)

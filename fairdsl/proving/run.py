@@ -23,6 +23,7 @@ from fairdsl.proving.distributions import order_for
 from fairdsl.proving.groups import file_of, rates_question_of
 from fairdsl.proving.grown import Shares
 from fairdsl.proving.networks import grow_networks, many_passes
+from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
 from fairdsl.proving.trees import grow_trees, many_at_a_time
@@ -220,7 +221,7 @@ def _grown(
     elif many_at_a_time(checker):
         tree, totals = grow_trees(checker, deadline, observer, wanted)
     else:
-        tree, totals = grow(checker, deadline)
+        tree, totals = grow(checker, deadline, Pairing.of(checker, problem))
     lines = tuple(tree.lines())
     known = totals.fair or totals.unfair or totals.holds
     # Of a share the checker alone says what boxes that are counted, or evaluated, come to.

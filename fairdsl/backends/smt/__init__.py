@@ -10,14 +10,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairdsl.backends.smt.encoding import SmtLib
+    from fairdsl.backends.smt.milp.box import Boxes
+    from fairdsl.backends.smt.milp.certificate import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
+    from fairdsl.backends.smt.milp.program import Unit
     from fairdsl.backends.smt.procedure import Smt
     from fairdsl.backends.smt.vacuity import compares_nobody
     from fairdsl.backends.smt.vnnlib.encoding import VnnLib
     from fairdsl.backends.smt.vnnlib.verify import Satisfiability, Verified, verify_query
 
-__all__ = ["Satisfiability", "Smt", "SmtLib", "Verified", "VnnLib", "compares_nobody", "verify_query"]
+__all__ = [
+    "Boxes",
+    "Leaf",
+    "OrderSplit",
+    "PhaseSplit",
+    "Satisfiability",
+    "Smt",
+    "SmtLib",
+    "Tree",
+    "Unit",
+    "ValueSplit",
+    "Verified",
+    "VnnLib",
+    "compares_nobody",
+    "verify_query",
+]
 
 _MODULES = {
+    "Boxes": "milp.box",
+    **dict.fromkeys(("Leaf", "OrderSplit", "PhaseSplit", "Tree", "ValueSplit"), "milp.certificate"),
+    "Unit": "milp.program",
     "SmtLib": "encoding",
     "Smt": "procedure",
     "VnnLib": "vnnlib.encoding",

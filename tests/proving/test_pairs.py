@@ -1,0 +1,159 @@
+"""Claims about two who are compared: what is believed is true by looking at everybody, whatever the multipliers are."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairdsl.backends.smt import Boxes, Leaf, OrderSplit, PhaseSplit, Tree, Unit
+from fairdsl.clock import Deadline
+from fairdsl.elaborate import elaborate
+from fairdsl.proving.pairing import Pairing
+from fairdsl.proving.question import question_of
+from fairdsl.semantics import front_end
+from fairdsl_verify.bounds import BITS, Pass
+from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.pairs import below_score
+from fairdsl_verify.question import NO, YES, Question
+from fairdsl_verify.tree import Checker, Node
+from tests.proving.proved_networks import SPEC, network
+from tests.proving.test_slabs import drawn, part_of, values_of
+
+PROPERTIES = {
+    "any": "differ in any sex, race",
+    "each": "differ in each sex, race",
+    "one": "differ in sex",
+    "many": "differ in age",  # so many that pairs of them stay together, by their order
+}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_the_multipliers_are_nobody_lies_below(seed: int) -> None:
+    rng = random.Random(seed)
+    asked, net = drawn(rng)
+    while not net.weights:
+        asked, net = drawn(rng)
+    box = part_of(asked, rng)
+    found = Pass(net, tuple(box), range(len(net.moves)))
+    units = [(layer, unit) for layer in range(len(net.weights)) for unit in range(len(found.bounds[layer][0]))]
+    signs = {unit: rng.random() < 0.5 for unit in units if rng.random() < 0.3}
+    words = [str(rng.choice((rng.randint(-(1 << 18), 1 << 18), rng.randint(0, 1 << BITS)))) for _ in range(99)]
+    weight = rng.randint(-3, 3)
+    below = below_score(found, weight, signs, iter(words))
+    for point in product(*(range(low, high + 1) for low, high in box)):
+        values = list(values_of(net, point))
+        if all(
+            values[layer][unit] >= 0 if above else values[layer][unit] <= 0 for (layer, unit), above in signs.items()
+        ):
+            known = below[0] + sum(sum(found.adds(below, place, [at])) for place, at in enumerate(point))
+            assert known <= weight * values[-1][0] << BITS * len(net.weights)
+
+
+def asked(folder: Path, of: str, seed: int) -> tuple[Checker, Pairing]:
+    """A random network, and a question about everybody."""
+    network(folder / "m.onnx", seed)
+    lines = [line for line in SPEC.splitlines() if not line.startswith(("property", "protected", "  where"))]
+    lines.append(f"property all {{ compare a, b : Person {PROPERTIES[of]} require same decision }}")
+    (folder / "p.fair").write_text("\n".join(lines) + "\n")
+    (item,) = elaborate(front_end(str(folder / "p.fair"), None)[0], {}, data={}, hold=False).demands
+    graph = Graph((folder / "m.onnx").read_bytes())
+    claims = {"certified": 0, "falsified": 0, "holds": False, "compared": [], "margin": 0}
+    checker = Checker(Question({**question_of(item.problem, graph), "claims": claims}), graph)
+    pairing = Pairing.of(checker, item.problem)
+    assert pairing is not None
+    return checker, pairing
+
+
+def boxes(checker: Checker, rng: random.Random, count: int) -> Iterator[Node]:
+    """Random boxes, and who is asked about there: everybody, or (of some) not all."""
+    for _ in range(count):
+        box = []
+        for place, attribute in enumerate(checker.question.attributes):
+            low = rng.randrange(attribute.size) if place in checker.shared else 0
+            box.append((low, rng.randrange(low, attribute.size) if place in checker.shared else attribute.size - 1))
+        admitted = [YES if rng.random() < 0.9 else NO for _ in checker.assignments]
+        yield Node(tuple(box), tuple(admitted))
+
+
+def parted(checker: Checker, node: Node, high: Callable[[tuple[int, ...]], int]) -> bool:
+    """Whether two who are compared in the box are decided differently, by looking at everybody."""
+    members = [number for number, admitted in enumerate(node.admitted) if admitted == YES]
+    compared = [two for two in product(members, repeat=2) if checker.compared(*two)]
+    for at in product(*(range(low, up + 1) for low, up in (node.box[place] for place in checker.shared))):
+        own = {}
+        for one in members:
+            known = dict(zip(checker.shared, at, strict=True))
+            known |= zip(checker.question.differ, checker.assignments[one], strict=True)
+            own[one] = high(tuple(known[place] for place in range(len(known))))
+        if any(own[one] != own[other] for one, other in compared):
+            return True
+    return False
+
+
+def claimed(checker: Checker, pairing: Pairing, seed: int, count: int) -> Iterator[tuple[Node, str]]:
+    """What is claimed of random boxes."""
+    for node in boxes(checker, random.Random(seed), count):
+        if (claim := pairing.claim(node, Deadline.within(60))) is not None:
+            yield node, claim
+
+
+#: Networks of which each word of a claim is there, and how many boxes of each are looked at.
+LOOKED_AT = {"any": ((5,), 3), "each": ((3,), 8), "one": ((3,), 12), "many": ((3, 6, 7), 8)}
+
+
+@pytest.mark.parametrize("of", PROPERTIES)
+def test_no_two_are_decided_differently_of_whom_that_is_believed(of: str, tmp_path: Path) -> None:
+    seeds, count = LOOKED_AT[of]
+    for seed in seeds:
+        checker, pairing = asked(tmp_path, of, seed)
+        high = cache(lambda point, net=checker.net: net.high(None, tuple((at, at) for at in point)))
+        found = [node for node, _ in claimed(checker, pairing, seed, count)]
+        assert found
+        assert not any(parted(checker, node, high) for node in found)
+
+
+def _anything(rng: random.Random, widths: Sequence[int], depth: int = 2) -> Tree:
+    """A tree of splits by some units and by the order, with multipliers that nobody has chosen."""
+    if depth and rng.random() < 0.4:
+        layer = rng.randrange(len(widths))
+        unit = Unit(rng.randrange(2), layer, rng.randrange(widths[layer]))
+        below, above = (_anything(rng, widths, depth - 1) for _ in range(2))
+        return OrderSplit(0, below, above) if rng.random() < 0.3 else PhaseSplit(unit, below, above)
+    every = [Unit(copy, layer, at) for copy in range(2) for layer, width in enumerate(widths) for at in range(width)]
+    some = tuple(unit for unit in every if rng.random() < 0.05)
+    weights = rng.choice(((0.0, 1.0), (1.0, 0.0), (rng.random(), rng.random())))
+    return Leaf(np.array(weights), np.zeros(0), some, np.array([rng.gauss(0, 1) for _ in some]))
+
+
+def _forgotten(tree: Tree) -> Tree:
+    """The tree with the lower half in place of the upper one."""
+    return tree if isinstance(tree, Leaf) else replace(tree, above=tree.below)
+
+
+@pytest.mark.parametrize("change", [lambda tree: tree, _forgotten])
+def test_what_a_faulty_search_finds_is_believed_only_where_it_is_true(
+    change: Callable[[Tree], Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, tried, believed = random.Random(1), 0, 0
+
+    def found(boxes: Boxes, *values: Any, **margin: float) -> Tree:
+        nonlocal tried
+        tried += 1
+        return change(_anything(rng, boxes.widths))
+
+    monkeypatch.setattr(Boxes, "tree", found)
+    for seed in (3, 4, 7, 9):
+        checker, pairing = asked(tmp_path, "many", seed)
+        high = cache(lambda point, net=checker.net: net.high(None, tuple((at, at) for at in point)))
+        for node, _ in claimed(checker, pairing, seed, 40):
+            believed += 1
+            assert not parted(checker, node, high)
+    assert 0 < believed < tried
