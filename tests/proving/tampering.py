@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from fairdsl.clock import Deadline
 from fairdsl.proving import Proved
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import Checked, check
@@ -21,7 +22,14 @@ from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
 from fairdsl_verify.tree import Checker, follow
 from tests.models.tree_files import regressor, tree_file
-from tests.proving import proved_networks, test_moments, test_rates_proofs, test_relaxed_proofs, test_tree_proofs
+from tests.proving import (
+    proved_networks,
+    test_moments,
+    test_pairs,
+    test_rates_proofs,
+    test_relaxed_proofs,
+    test_tree_proofs,
+)
 from tests.proving.proved_networks import path_of
 from tests.proving.test_checker_review import ABOVE_ZERO, question
 
@@ -203,6 +211,30 @@ def _means(folder: Path, *, seeds: int) -> list[Subject]:
     return found
 
 
+def _pairs(folder: Path, *, seeds: int) -> list[Subject]:
+    """Networks of everybody, in boxes of which it is claimed that no two are decided differently."""
+    found: list[Subject] = []
+    seed = 2
+    while len(found) < seeds:
+        seed += 1
+        (folder / str(seed)).mkdir()
+        checker, pairing = test_pairs.asked(folder / str(seed), "any", seed)
+        lines, waiting, rng = list[str](), [(checker.root(), 1)], random.Random(seed)
+        while waiting:
+            node, depth = waiting.pop()
+            place = rng.choice(checker.shared)
+            if depth and node.box[place][0] < node.box[place][1]:
+                lines.append(f"S {place} {rng.randrange(*node.box[place])}")
+                waiting += reversed([(half, depth - 1) for half in checker.halves(node, lines[-1].split(" "))])
+            else:
+                lines.append(pairing.claim(node, Deadline.within(60)) or "?")
+        if any(line[0] == "P" for line in lines):
+            model = folder / str(seed) / "m.onnx"
+            asked = checker.question.said | {"asks": "share", "claims": test_pairs.CLAIMS}
+            found.append(_written(model, asked, lines, proved_networks.brute(model, "share of everybody")))
+    return found
+
+
 #: Proofs of each kind, about models of so many seeds.
 SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "network": _networks,
@@ -211,6 +243,7 @@ SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "relaxed": _relaxed,
     "lines": _lines,
     "means": _means,
+    "pairs": _pairs,
     "rates": _rates,
 }
 
@@ -250,15 +283,19 @@ def tampered(text: str, kind: str, rng: random.Random) -> str:
                     "U 2 0",
                     "U 3 0",
                     "+ 0 1",
+                    "P V",
+                    "P D 1 1",
+                    "P O 0 V V",
                 ]
             )
         case "numbers":
-            numbered = [place for place, line in enumerate(lines) if line[0] in "SUC/+"]
+            numbered = [place for place, line in enumerate(lines) if line[0] in "SUCP/+"]
             if numbered:
                 at = rng.choice(numbered)
                 words = lines[at].split(" ")
-                place = rng.randrange(1, len(words))
-                words[place] = str(max(0, int(words[place]) + rng.choice((-2, -1, 1, 2))))
+                place = rng.choice([place for place, word in enumerate(words) if word.lstrip("-").isdigit()])
+                number = int(words[place]) + rng.choice((-2, -1, 1, 2))
+                words[place] = str(number if lines[at][0] == "P" else max(0, number))
                 lines[at] = " ".join(words)
         case "claims":
             told = ["certified", "falsified", "low", "high", *["margin"] * (data.get("arithmetic") == "float32")]

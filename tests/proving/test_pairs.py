@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from fairdsl.backends.smt import Boxes, Leaf, OrderSplit, PhaseSplit, Tree, Unit
 from fairdsl.clock import Deadline
@@ -19,12 +20,14 @@ from fairdsl.elaborate import elaborate
 from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.question import question_of
 from fairdsl.semantics import front_end
+from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import BITS, Pass
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.pairs import below_score
 from fairdsl_verify.question import NO, YES, Question
 from fairdsl_verify.tree import Checker, Node
 from tests.proving.proved_networks import SPEC, network
+from tests.proving.test_checker_review import ABOVE_ZERO, PEOPLE, chain_file, question, tried
 from tests.proving.test_slabs import drawn, part_of, values_of
 
 PROPERTIES = {
@@ -33,6 +36,8 @@ PROPERTIES = {
     "one": "differ in sex",
     "many": "differ in age",  # so many that pairs of them stay together, by their order
 }
+
+CLAIMS = {"certified": 0, "falsified": 0, "holds": False, "compared": [], "margin": 0}
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -44,7 +49,8 @@ def test_whatever_the_multipliers_are_nobody_lies_below(seed: int) -> None:
     box = part_of(asked, rng)
     found = Pass(net, tuple(box), range(len(net.moves)))
     units = [(layer, unit) for layer in range(len(net.weights)) for unit in range(len(found.bounds[layer][0]))]
-    signs = {unit: rng.random() < 0.5 for unit in units if rng.random() < 0.3}
+    somebody = list(values_of(net, [rng.randint(*ends) for ends in box]))
+    signs = {unit: somebody[unit[0]][unit[1]] > 0 for unit in units if rng.random() < 0.3}
     words = [str(rng.choice((rng.randint(-(1 << 18), 1 << 18), rng.randint(0, 1 << BITS)))) for _ in range(99)]
     weight = rng.randint(-3, 3)
     below = below_score(found, weight, signs, iter(words))
@@ -57,6 +63,55 @@ def test_whatever_the_multipliers_are_nobody_lies_below(seed: int) -> None:
             assert known <= weight * values[-1][0] << BITS * len(net.weights)
 
 
+#: ``factor max(z, 0) + bias > 0``, where z is -1 of women and 1 of men, who differ.
+SEX = {"name": "sex", "type": "values", "values": [-1, 1], "labels": ["f", "m"]}
+
+
+def by_hand(folder: Path, claim: str, *, factor: float = 3, bias: float = -1, **changes: Any) -> bool:
+    """Whether it follows from a claim about everybody that they are decided alike; a rejection says no."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v", "b"], ["y"], transB=1),
+    ]
+    said = question(attributes=[PEOPLE[0], SEX], decides=ABOVE_ZERO, **changes)
+    said["reads"] = [{"constant": 0, "terms": [each]} for each in (["age", 1], ["sex", [-1, 1]])]
+    try:
+        return tried(folder, chain_file(nodes, {"w": [[0, 1]], "v": [[factor]], "b": [bias]}), said, claim).follows
+    except RejectedError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        *("P", "P V", "P D", "P X", "P O 0 V V", "P A 0 0 0 V V", "P A 2 0 0 V V", "P N 0 1 0 V V"),
+        *("P D 1 1 0 0", "P D 0 1 0 0", "P D 1 0 0 0", "P D 1 1 65536 65536", "P D 1 1 65536 -65536", "P D 0 0 0 0"),
+        *("P N 0 0 0 D 1 0 0 0 D 0 1 0 0", "P O 0 D 1 1 0 0 V", "P O 0 D 1 0 0 0 D 0 1 0 0"),
+    ],
+)
+def test_no_claim_about_two_is_believed_who_are_decided_differently(claim: str, tmp_path: Path) -> None:
+    assert not by_hand(tmp_path, claim)
+
+
+def test_what_is_claimed_of_two_is_followed_to_the_end(tmp_path: Path) -> None:
+    assert by_hand(tmp_path, "P D 0 1 0 0", bias=1)
+    assert by_hand(tmp_path, "P A 0 0 0 A 1 0 0 V D 0 1 A 1 0 0 D 0 1 V", bias=1)
+    assert not by_hand(tmp_path, "P D 0 1 0 0 0", bias=1)
+    assert not by_hand(tmp_path, "P A 0 0 0 A 1 0 0 V D 0 1 V", bias=1)
+
+
+def test_a_score_at_the_threshold_is_below_it(tmp_path: Path) -> None:
+    assert not by_hand(tmp_path, "P D 0 1 0 0", bias=0)
+
+
+def test_scores_that_float32_may_move_over_the_threshold_are_not_beyond_it(tmp_path: Path) -> None:
+    assert by_hand(tmp_path, "P D 0 1 0 0", bias=2.0**-30)
+    claims = question()["claims"] | {"margin": 1}
+    assert not by_hand(tmp_path, "P D 0 1 0 0", bias=2.0**-30, arithmetic="float32", claims=claims)
+    assert by_hand(tmp_path, "P D 0 1 0 0", bias=2.0**-10, arithmetic="float32", claims=claims)
+
+
 def asked(folder: Path, of: str, seed: int) -> tuple[Checker, Pairing]:
     """A random network, and a question about everybody."""
     network(folder / "m.onnx", seed)
@@ -65,8 +120,7 @@ def asked(folder: Path, of: str, seed: int) -> tuple[Checker, Pairing]:
     (folder / "p.fair").write_text("\n".join(lines) + "\n")
     (item,) = elaborate(front_end(str(folder / "p.fair"), None)[0], {}, data={}, hold=False).demands
     graph = Graph((folder / "m.onnx").read_bytes())
-    claims = {"certified": 0, "falsified": 0, "holds": False, "compared": [], "margin": 0}
-    checker = Checker(Question({**question_of(item.problem, graph), "claims": claims}), graph)
+    checker = Checker(Question({**question_of(item.problem, graph), "claims": CLAIMS}), graph)
     pairing = Pairing.of(checker, item.problem)
     assert pairing is not None
     return checker, pairing
