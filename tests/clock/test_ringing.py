@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 
 from fairdsl.cli.app import cli
 from fairdsl.clock import Deadline, deadline, interrupting, interrupts, listening, until, winding_down
+from fairdsl.source.reading import content_of
 from tests.clock.ringing import alarm_at
 
 #: How many moments of a whole check are tried every day.
@@ -104,6 +107,23 @@ def test_a_class_is_made_before_it_is_cut(interrupted: bool) -> None:
         made.append(type("Made", (), {"name": Named()}))
         time.sleep(60)
     assert len(made) == len(begun)
+
+
+def test_a_file_is_closed_wherever_reading_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"content")
+
+    def once(moment: int | None) -> int:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            with alarm_at(moment, monkeypatch) as moments, until(Deadline.within(60), grace=0.0):
+                content_of(path)
+            gc.collect()
+        assert not [str(each.message) for each in said], moments.rang
+        return moments.counted
+
+    for moment in range(1, once(None) + 1):
+        once(moment)
 
 
 def test_a_mistake_behind_another_one_is_no_alarm() -> None:
