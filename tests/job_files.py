@@ -18,11 +18,12 @@ from fairdsl.backends.contract import Offer
 from fairdsl.backends.encoding import Encoding
 from fairdsl.backends.refining.jobs import Job
 from fairdsl.backends.refining.result import read_result
+from fairdsl.backends.refining.splits import Lending
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.problem import Problem
 from tests.builders import ASKED
 
-__all__ = ["code", "job_file", "job_of", "killed", "recovered", "shares", "solve"]
+__all__ = ["code", "every_box_has_a_place", "job_file", "job_of", "killed", "recovered", "shares", "solve"]
 
 _ROOT = Path(__file__).parents[1]
 #: Seconds of a run until something is written, at most.
@@ -43,6 +44,19 @@ def job_of(problem: Problem, encoding: Encoding, read: Callable[[Path], Job]) ->
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fairdsl.backends.refining.container.content_of", lambda _: content)
         return read(Path("p.job"))
+
+
+def every_box_has_a_place(whole: Lending) -> None:
+    """Boxes that were lent out, cut there, taken back and cut further have all been noted, each once."""
+    roots = len(whole.state()["child"])
+    whole.advance(8)
+    parts = [type(whole).resume(whole.task, state) for state in whole.fork(2)]
+    assert all(part.advance(8) for part in parts)
+    whole.join([part.state() for part in parts])
+    assert whole.advance(64)
+    child = whole.state()["child"]
+    first = child[child >= 0]
+    assert sorted([*first, *first + 1]) == list(range(roots, len(child)))
 
 
 def solve(path: Path, **options: Any) -> Any:

@@ -37,6 +37,13 @@ RELATIONS = st.sampled_from(ORDERS)
 MODES = st.sampled_from(list(Differ))
 
 
+@st.composite
+def shares(draw: st.DrawFn, size: int, most: int = 5) -> tuple[Fraction, ...]:
+    """So many parts of 1, of which some may be 0."""
+    weights = draw(st.lists(st.integers(0, most), min_size=size, max_size=size).filter(any))
+    return tuple(Fraction(weight, sum(weights)) for weight in weights)
+
+
 @cache
 def terms(count: int, who: tuple[Who, ...]) -> st.SearchStrategy[dict[Variable, Fraction]]:
     """One to three attributes of somebody, with coefficients."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -162,11 +161,6 @@ class Bounds(Enclosed):
     work: Work | None = None
     #: How the file was understood where it leaves something open.
     notes: tuple[str, ...] = ()
-
-    @property
-    def exact(self) -> Fraction | None:
-        """The value, where it is known."""
-        return self.number.low if self.number.exact else None
 
 
 class Ending(Enum):

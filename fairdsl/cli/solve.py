@@ -118,9 +118,9 @@ def _of_shares(solved: Solved, found: Refined) -> Iterator[tuple[str, str]]:
 
 def _value(found: Bounds) -> str:
     """A decimal, with the fraction where it is short and says more; or both bounds, rounded outward."""
-    value = found.exact
-    if value is None:
-        return f"from {below(found.number.low)} to {above(found.number.high)}"
+    value, high = found.number
+    if value != high:
+        return f"from {below(value)} to {above(high)}"
     if value.denominator == 1:
         return digits_of(value.numerator)
     short = value.denominator.bit_length() * 3 < _SHORT * 10

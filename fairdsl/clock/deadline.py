@@ -285,14 +285,15 @@ _BLOCKS = (_GeneratorContextManager.__enter__.__code__, _GeneratorContextManager
 
 
 def must_not_be_cut(frame: FrameType | None) -> bool:
-    """Whether an import, or the beginning or the end of a block, is under way.
+    """Whether an import, the making of a class, or the beginning or the end of a block, is under way.
 
-    What is called from there is short in the first call, and may take long (connect to something) further down.
+    What is called from a block's ends is short in the first call, and may take long (connect to something) further
+    down. Of what ends a ``__set_name__`` Python 3.11 makes a RuntimeError, which who listens for Ctrl-C would not know.
     """
     if frame is not None and _of_blocks(frame):
         return True
     while frame is not None:
-        if frame.f_code.co_filename.startswith(_IMPORTS):
+        if frame.f_code.co_filename.startswith(_IMPORTS) or frame.f_code.co_name == "__set_name__":
             return True
         frame = frame.f_back
     return False

@@ -26,7 +26,8 @@ def check_replacement(path: str, model: str, span: Span) -> None:
     Whoever reads the file would point at the path in the spec, at ``span``, which is not the one that is wrong.
     """
     try:
-        opened(path).close()
+        with opened(path):
+            pass
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise DiagnosticError(errors.cannot_open(path, reason, span, replaces=model)) from problem

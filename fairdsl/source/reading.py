@@ -17,10 +17,10 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from io import BufferedReader, BytesIO
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
@@ -164,13 +164,15 @@ def content_of(path: str | Path) -> bytes:
     return content
 
 
-def opened(path: str | Path) -> BinaryIO:
+def opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
     """The file, opened for reading, whose size is within the limit."""
     held = _HELD.get().get(str(path))
     return _opened(path) if held is None else BytesIO(held)
 
 
-def _opened(path: str | Path) -> BufferedReader:
+@contextmanager
+def _opened(path: str | Path) -> Iterator[BinaryIO]:
+    """A block of the file: the alarm cuts none between opening and what closes it (:mod:`fairdsl.clock.deadline`)."""
     descriptor = os.open(_regular(path), os.O_RDONLY | _flag("O_NONBLOCK") | _flag("O_NOFOLLOW") | _flag("O_BINARY"))
     try:
         found = os.fstat(descriptor)
@@ -181,10 +183,10 @@ def _opened(path: str | Path) -> BufferedReader:
             raise _too_large(path, f"{found.st_size:,}")
         for notes in _NOTING:
             notes.append(Noted(str(path), stamp_of(found), time.time_ns()))
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            yield file
+    finally:
         os.close(descriptor)
-        raise
 
 
 def _regular(path: str | Path) -> str:

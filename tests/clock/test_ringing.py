@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import signal
+import time
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from fairdsl.cli.app import cli
-from fairdsl.clock import Deadline, deadline, interrupting, interrupts, until, winding_down
+from fairdsl.clock import Deadline, deadline, interrupting, interrupts, listening, until, winding_down
+from fairdsl.source.reading import content_of
 from tests.clock.ringing import alarm_at
 
 #: How many moments of a whole check are tried every day.
@@ -84,6 +89,41 @@ def test_what_a_library_makes_of_the_alarm_is_the_alarm() -> None:
                 raising()
             pytest.fail("it went on")
         assert (outer.passed, scope.passed) == (True, False)
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_class_is_made_before_it_is_cut(interrupted: bool) -> None:
+    """Python 3.11 makes a RuntimeError of what ends a `__set_name__`, and nobody knows that for Ctrl-C."""
+    begun, made = [], []
+
+    class Named:
+        def __set_name__(self, owner: type, name: str) -> None:
+            begun.append(name)
+            if interrupted:
+                signal.raise_signal(signal.SIGINT)
+            time.sleep(0.1)
+
+    with suppress(KeyboardInterrupt), listening(), interrupting(), until(Deadline.within(0.05), grace=0.0):
+        made.append(type("Made", (), {"name": Named()}))
+        time.sleep(60)
+    assert len(made) == len(begun)
+
+
+def test_a_file_is_closed_wherever_reading_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"content")
+
+    def once(moment: int | None) -> int:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            with alarm_at(moment, monkeypatch) as moments, until(Deadline.within(60), grace=0.0):
+                content_of(path)
+            gc.collect()
+        assert not [str(each.message) for each in said], moments.rang
+        return moments.counted
+
+    for moment in range(1, once(None) + 1):
+        once(moment)
 
 
 def test_a_mistake_behind_another_one_is_no_alarm() -> None:

@@ -30,9 +30,6 @@ from tests.leaf_boxes.test_many_trees import many
 
 Floats = NDArray[np.float64]
 
-#: Where boxes count what moments took.
-_MOMENTS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Looked:
@@ -79,7 +76,7 @@ def value_of(trees: Trees, root: int, units: NDArray[np.int64]) -> NDArray[np.in
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and a box; whether few trees are made one, moments worked out as well, how few leaves counted.
+    """A question and a box; whether few trees are made one, how few leaves counted.
 
     ``own``: means are of each assignment's score, as where the least and the greatest sum would have too many leaves.
     """
@@ -88,7 +85,6 @@ class Asked:
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     merging: bool
-    moments: bool
     counting: int
     own: bool
 
@@ -98,8 +94,6 @@ class Asked:
         boxes = descent._boxes
         boxes.low[0], boxes.high[0] = self.low, self.high
         boxes.pace[COUNTED] = self.counting
-        if not self.moments:
-            boxes.counts[_MOMENTS] = 2**40  # as if they had taken so long
         descent._refine(0, 1)
         return Looked(descent, self.low, self.high)
 
@@ -170,7 +164,7 @@ def at_threshold(asked: Asked, rank: float) -> Asked:
 
 
 @st.composite
-def boxes(draw: st.DrawFn, moments: bool = True, counting: int = 0) -> Asked:
+def boxes(draw: st.DrawFn, counting: int = 0) -> Asked:
     """A box of a random forest, from a single unit to everybody; the threshold is the score of somebody in it."""
     columns, values = draw(st.sampled_from([(4, 3), (4, 4), (4, 5), (4, 6), (6, 3)]))
     seed = draw(st.integers(0, 10**6))
@@ -189,7 +183,6 @@ def boxes(draw: st.DrawFn, moments: bool = True, counting: int = 0) -> Asked:
         low,
         high,
         merging=draw(st.booleans()),
-        moments=moments and draw(st.booleans()),
         counting=counting,
         own=draw(st.booleans()),
     )
@@ -301,7 +294,7 @@ def test_small_boxes_are_counted_exactly() -> None:
 
 
 @settings(max_examples=examples(1))
-@given(boxes(moments=False))
+@given(boxes())
 def test_effects_of_axes_and_of_pairs_explain_what_they_do(asked: Asked) -> None:
     """Mean, variance of effects, and what is left, against the decomposition of the score over the whole box."""
     found = asked.looked_at()
@@ -311,7 +304,7 @@ def test_effects_of_axes_and_of_pairs_explain_what_they_do(asked: Asked) -> None
     low, high = box.low[0], box.high[0]
     scores, sizes = found.bounded(low, high).astype(float), found.sizes(low, high)
     for person in range(scores.shape[-1]):
-        mean, variance = descent._scores.room.moments[person]
+        mean, variance = descent._scores.work.moments[person]
         left = float(descent._scores.work.rest[person])
         whole, explained = variances(scores[..., person] - trees.limits[0], sizes)
         known = scores[..., person] - trees.limits[0]
@@ -324,7 +317,7 @@ def test_effects_of_axes_and_of_pairs_explain_what_they_do(asked: Asked) -> None
 
 
 @settings(max_examples=examples(1))
-@given(boxes(moments=False))
+@given(boxes())
 def test_above_is_as_below(asked: Asked) -> None:
     """As much is found to be fair where all signs are changed."""
     one, other = (each.looked_at().descent._boxes for each in (asked, asked.mirrored()))

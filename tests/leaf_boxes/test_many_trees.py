@@ -215,7 +215,7 @@ def test_moments_are_those_of_everybody(own: bool, monkeypatch: pytest.MonkeyPat
     by_trees = np.array(alike, dtype=float) * task.denominator  # [assignments, the others, trees], in one order
     scores = by_trees.sum(axis=2) if own else np.array([e(by_trees, axis=0).sum(axis=1) for e in (np.min, np.max)])
     assert descent._scores.own == own
-    for score, moments in zip(scores, descent._scores.room.moments, strict=True):
+    for score, moments in zip(scores, descent._scores.work.moments, strict=True):
         assert moments[0] + below == pytest.approx(np.mean(score), rel=1e-9)
         assert np.var(score) <= moments[1] <= np.var(score) * 1.2
 

@@ -33,7 +33,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Relaxation, ScoreGap
 from tests.builders import linear
 from tests.drawing import examples
-from tests.job_files import code, shares, solve
+from tests.job_files import code, every_box_has_a_place, shares, solve
 from tests.job_files import job_file as written
 from tests.leaf_boxes.box_problems import any_problems
 from tests.leaf_boxes.test_many_trees import many
@@ -170,6 +170,10 @@ def test_a_file_asks_what_was_asked(tmp_path: Path) -> None:
         read = read_job(path)
         assert isinstance(read.task, Question)
         assert pack_job(job.Numbered(**content.arrays), read.head) == path.read_bytes()
+
+
+def test_what_is_taken_back_is_noted_in_its_place() -> None:
+    every_box_has_a_place(Pairings.start(part_way("gap", 0)[0], kept=True))
 
 
 @cache

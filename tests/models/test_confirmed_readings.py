@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from model_files import declaration, domain, network, node, saved
 from onnx import TensorProto
+from onnx.external_data_helper import set_external_data
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import Highest, WhenClass
@@ -207,6 +208,17 @@ def test_the_first_step_that_differs_is_named(tmp_path: Path, monkeypatch: pytes
     assert individual.startswith("individual: age = ")
     assert step.startswith("first tensor that differs: `r` [")
     assert "of node `Abs_r` (Abs): " in step
+
+
+def test_weights_that_begin_in_the_middle_of_a_number(tmp_path: Path) -> None:
+    model = network(LINE, SCORE)
+    (weights,) = model.graph.initializer
+    (tmp_path / "w.bin").write_bytes(bytes(2) + np.float32([3e38, 3e38, 3e38]).tobytes())
+    set_external_data(weights, "w.bin", offset=2)
+    weights.ClearField("raw_data")
+    finding = refused(saved(model, tmp_path))
+    assert finding.notes[-1] == "`w` begins at byte 2 of `w.bin`, and a number has 4 bytes"
+    assert "export the model again" in finding.help
 
 
 @pytest.mark.parametrize("problem", [KeyError(0), AssertionError(), ValueError("shapes"), ZeroDivisionError()])

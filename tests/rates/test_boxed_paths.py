@@ -30,7 +30,7 @@ from tests import builders, oracle
 from tests.drawing import examples
 from tests.rates.laws import random_laws
 from tests.rates.test_covers import Sums, check
-from tests.strategies import models, predicates
+from tests.strategies import models, predicates, shares
 from tests.subset_sum.laws import asked, bernoulli, factor, network, points
 from tests.tree_strategies import tree_models
 
@@ -160,18 +160,12 @@ def problems(draw: st.DrawFn, *, trees: bool = False, conditions: bool = True, s
     )
 
 
-@st.composite
-def rows(draw: st.DrawFn, size: int) -> tuple[Fraction, ...]:
-    weights = draw(st.lists(st.integers(0, 3), min_size=size, max_size=size).filter(any))
-    return tuple(F(weight, sum(weights)) for weight in weights)
-
-
 @CHECKED
 @given(st.booleans().flatmap(lambda trees: problems(trees=trees)), st.data(), st.sampled_from([0, 3, 4096]))
 def test_bounds_hold_at_any_time_whatever_is_not_known(problem: Problem, data: st.DataObject, most: int) -> None:
     question = problem.question
     assert isinstance(question, GroupMetric)
-    law = whole(problem.population, lambda size: data.draw(rows(size)))
+    law = whole(problem.population, lambda size: data.draw(shares(size)))
     part, total = sums(replace(problem, population=law), question.baseline)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Individuals, "_MOST", most)
@@ -210,7 +204,7 @@ def by_everybody(patch: pytest.MonkeyPatch) -> None:
 def test_gaps_are_those_of_the_definition(
     problem: Problem, data: st.DataObject, favoured: bool, way: Callable[[pytest.MonkeyPatch], None]
 ) -> None:
-    law = whole(problem.population, lambda size: data.draw(rows(size)))
+    law = whole(problem.population, lambda size: data.draw(shares(size)))
     problem = replace(problem, population=law)
     if favoured:
         problem = replace(problem, question=replace(problem.question, baseline=MOST_FAVOURED))
@@ -234,7 +228,7 @@ def test_gaps_are_those_of_the_definition(
 @CHECKED
 @given(st.booleans().flatmap(lambda trees: problems(trees=trees, conditions=False, several=True)), st.data())
 def test_gaps_of_several_outcomes_are_right_or_refused(problem: Problem, data: st.DataObject) -> None:
-    problem = replace(problem, population=whole(problem.population, lambda size: data.draw(rows(size))))
+    problem = replace(problem, population=whole(problem.population, lambda size: data.draw(shares(size))))
     if data.draw(st.booleans()):
         problem = replace(problem, question=replace(problem.question, baseline=MOST_FAVOURED))
     with pytest.MonkeyPatch.context() as patch:

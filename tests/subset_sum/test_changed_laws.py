@@ -12,6 +12,7 @@ from fairdsl.ir.population import Network
 from fairdsl.ir.question import MOST_FAVOURED
 from fairdsl.metrics.subject import subject_of, with_baseline, without_influence
 from tests.drawing import examples
+from tests.rates.laws import random_laws
 from tests.strategies import RATIONAL, SMALL
 from tests.subset_sum.laws import (
     asked,
@@ -26,7 +27,6 @@ from tests.subset_sum.laws import (
     rates,
     value,
 )
-from tests.subset_sum.test_small_networks import laws
 
 F = Fraction
 ZERO, ONE = F(0), F(1)
@@ -64,7 +64,7 @@ def test_influence_does_not_reach_the_children() -> None:
 
 
 @RELAXED
-@given(laws(), st.data())
+@given(random_laws(6), st.data())
 def test_influence_is_a_mean_over_the_declared_values(law: Network, data: st.DataObject) -> None:
     count = len(law.columns)
     chosen = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=2, unique=True))
@@ -127,7 +127,7 @@ def test_paths_of_a_mediated_law() -> None:
 
 
 @RELAXED
-@given(laws(), st.data())
+@given(random_laws(6), st.data())
 def test_the_edge_formula(law: Network, data: st.DataObject) -> None:
     count = len(law.columns)
     if any(each.column == 0 and each.parents for each in law.factors):

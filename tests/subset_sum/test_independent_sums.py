@@ -25,6 +25,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.metrics.joint import Joint
 from fairdsl.metrics.subject import subject_of
 from tests.builders import with_memory
+from tests.strategies import shares
 from tests.subset_sum.laws import (
     asked,
     bernoulli,
@@ -54,13 +55,6 @@ def sums_of(problem: Problem) -> tuple[Sums, Independent, WeightedSum]:
 
 
 @st.composite
-def laws(draw: st.DrawFn, size: int) -> tuple[Fraction, ...]:
-    """Some masses may be 0."""
-    shares = draw(st.lists(st.integers(0, 6), min_size=size, max_size=size).filter(any))
-    return tuple(F(share, sum(shares)) for share in shares)
-
-
-@st.composite
 def problems(draw: st.DrawFn) -> Problem:
     """Groups of one or two columns that may depend on each other, and columns whose laws are theirs or everybody's."""
     groups = draw(st.integers(1, 2))
@@ -71,7 +65,7 @@ def problems(draw: st.DrawFn) -> Problem:
     for column, size in enumerate(sizes):
         before = range(min(column, groups))
         parents = tuple(parent for parent in before if draw(st.booleans()))
-        rows = {cells: draw(laws(size)) for cells in product(*(range(sizes[parent]) for parent in parents))}
+        rows = {cells: draw(shares(size)) for cells in product(*(range(sizes[parent]) for parent in parents))}
         factors.append(factor(column, rows, parents))
     inputs: list[Input] = [AttributeInput(column) for column in range(len(sizes)) if draw(st.booleans())]
     for _ in range(draw(st.integers(0, 2))):

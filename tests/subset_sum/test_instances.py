@@ -36,8 +36,9 @@ from fairdsl.solver_files.solve import SolvedFile
 from fairdsl.verdict import Refused, Value
 from tests.codec.values import damaged
 from tests.drawing import examples
+from tests.rates.laws import random_laws
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points, value
-from tests.subset_sum.test_small_networks import laws, problems
+from tests.subset_sum.test_small_networks import problems
 
 F = Fraction
 RELAXED = settings(
@@ -117,7 +118,7 @@ def test_random_influences_answer_alike(tmp_path: Path, problem: Problem, data: 
 
 
 @RELAXED
-@given(laws(), st.data())
+@given(random_laws(6), st.data())
 def test_metrics_of_labels_and_rows_answer_alike(tmp_path: Path, law: Network, data: st.DataObject) -> None:
     count = len(law.columns)
     label = law.cells[count - 1]

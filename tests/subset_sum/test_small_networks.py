@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,11 +17,11 @@ from fairdsl.backends.rates.linear.rounded import Arithmetic
 from fairdsl.backends.rates.linear.task import common_scale, weighted_sum
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.population import Factor, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.subject import subject_of
 from tests.drawing import examples
-from tests.strategies import COMPARISONS, RATIONAL, SMALL, attributes, predicates
+from tests.rates.laws import random_laws
+from tests.strategies import COMPARISONS, RATIONAL, SMALL, predicates
 from tests.subset_sum.laws import (
     asked,
     bernoulli,
@@ -33,7 +32,6 @@ from tests.subset_sum.laws import (
     joint_of,
     linear,
     network,
-    points,
     refinement,
 )
 
@@ -42,32 +40,8 @@ RELAXED = settings(max_examples=examples(1), deadline=None, suppress_health_chec
 
 
 @st.composite
-def rows(draw: st.DrawFn, size: int) -> tuple[Fraction, ...]:
-    weights = draw(st.lists(st.integers(0, 5), min_size=size, max_size=size).filter(any))
-    return tuple(F(weight, sum(weights)) for weight in weights)
-
-
-@st.composite
-def laws(draw: st.DrawFn) -> Network:
-    count = draw(st.integers(2, 6))
-    columns = tuple(draw(attributes(f"x{place}")) for place in range(count))
-    cells = [points(column.values or ()) for column in columns]
-    order = draw(st.permutations(range(count)))
-    factors = []
-    for place, column in enumerate(order):
-        parents = tuple(draw(st.lists(st.sampled_from(order[:place]), max_size=2, unique=True)) if place else ())
-        table = {
-            key: draw(rows(len(cells[column])))
-            for key in product(*(range(len(cells[parent])) for parent in parents))
-            if not parents or draw(st.integers(0, 9))
-        }
-        factors.append(Factor(column=column, parents=parents, rows=table))
-    return Network(name="law", columns=columns, cells=tuple(cells), factors=tuple(factors))
-
-
-@st.composite
 def problems(draw: st.DrawFn) -> Problem:
-    law = draw(laws())
+    law = draw(random_laws(6))
     count = len(law.columns)
     inputs: list[AttributeInput | IndicatorInput] = [AttributeInput(place) for place in range(count)]
     for _ in range(draw(st.integers(0, 2))):

@@ -33,7 +33,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, Relaxation, ScoreGap, WorstPair
 from fairdsl.verdict import Evidence, Reason, Vacuous, Value
 from tests.drawing import examples
-from tests.job_files import code, job_file, job_of, killed, recovered, solve
+from tests.job_files import code, every_box_has_a_place, job_file, job_of, killed, recovered, solve
 from tests.leaf_boxes.test_many_trees import many
 from tests.oracle import worst_gap
 from tests.worst_pairs.drawn import worst_pairs
@@ -132,6 +132,13 @@ def test_what_is_kept_goes_on_and_bounds_the_number() -> None:
         few_at_once(patch)
         agree()
     assert {"kept", "TREES", "PAIRS"} <= set(counted)
+
+
+@pytest.mark.parametrize("kind", ASKS)
+def test_what_is_taken_back_is_noted_in_its_place(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    few_at_once(monkeypatch)
+    asked = job_of(ASKS[kind], GapJob(), read_job)
+    every_box_has_a_place(GapJobs().of(asked).begun(asked.task, 1, 2**30)[0])
 
 
 @pytest.mark.parametrize("kind", ASKS)

@@ -44,7 +44,6 @@ class JobHead(TaskHead, Document):
     """The header of an interval job."""
 
     SCHEMA: ClassVar[str] = "fairdsl.interval-job/3"
-    STAMPED: ClassVar[bool] = False
 
     #: Units of the demand for each of the task's.
     factor: int

@@ -29,7 +29,7 @@ _LONGER = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """The arrays, and how deep they are; ``sizes`` are those of what there is.
+    """The arrays; ``sizes`` are those of what there is.
 
     ``worst`` is the least sum of all who are compared, of each tree's least leaf in every box, and the greatest one, as
     if they were two assignments; None where they have too many leaves.
@@ -38,31 +38,18 @@ class Forest:
     sizes: Sizes
     trees: Trees
     leaves: Leaves
-    depth: int
     worst: Forest | None = None
 
     def room(self) -> Room:
         """Scratch space for the kernels."""
-        people, number = self.trees.roots.shape
-        axes, deep = len(self.trees.ordered), 2 * self.depth + 8
+        people, axes = len(self.trees.roots), len(self.trees.ordered)
         return Room(
-            stack=np.zeros(deep, dtype=np.int64),
-            chances=np.zeros(deep),
-            inner_stack=np.zeros(deep, dtype=np.int64),
-            inner_chances=np.zeros(deep),
-            lows=np.zeros((deep, axes), dtype=np.int64),
-            highs=np.zeros((deep, axes), dtype=np.int64),
-            active=np.zeros(number, dtype=np.int64),
-            means=np.zeros(number),
-            tested=np.zeros(number, dtype=np.int64),
             present=np.zeros(people, dtype=np.bool_),
             ends=np.zeros((people, 4), dtype=np.int64),
             before=np.zeros((people, 4), dtype=np.int64),
-            moments=np.zeros((people, 2)),
             gain=np.zeros((axes, self.trees.sums.shape[1])),
             sets=np.zeros(axes, dtype=np.int64),
             widest=np.zeros(axes, dtype=np.int64),
-            effects=np.zeros((axes, self.trees.sums.shape[1])),
             reached=np.zeros_like(self.leaves.everywhere),
             union=np.zeros_like(self.leaves.everywhere),
             low=np.zeros(axes, dtype=np.int64),
@@ -98,7 +85,7 @@ class Forest:
         above, below = np.ones(len(of.trees.roots), dtype=np.bool_), np.ones(len(of.trees.roots), dtype=np.bool_)
         if of is not self:
             above[1] = below[0] = False
-        return Scores(of.trees, of.leaves, of.room(), of._effects(), above, below, own=of is self)
+        return Scores(of.trees, of.leaves, of._effects(), above, below, own=of is self)
 
     def _effects(self) -> Effects:
         """Scratch space for effects of axes and of pairs of axes."""
@@ -110,6 +97,11 @@ class Forest:
         ]
         pairs = (sum(widths) ** 2 - sum(width**2 for width in widths)) // 2
         return Effects(
+            low=np.zeros(axes, dtype=np.int64),
+            high=np.zeros(axes, dtype=np.int64),
+            reached=np.zeros_like(self.leaves.everywhere),
+            union=np.zeros_like(self.leaves.everywhere),
+            moments=np.zeros((people, 2)),
             width=np.zeros(axes, dtype=np.int64),
             edge=np.zeros((axes, parts), dtype=np.int64),
             numbers=np.zeros((axes, parts), dtype=np.int64),
@@ -160,7 +152,7 @@ def forest_of(lowered: Lowered) -> Forest | None:
 
 def unfolded_of(task: Task) -> Forest | None:
     """The trees of a task; None where they are too large."""
-    sizes, limits = task.sizes(), (task.below, task.above)
+    sizes = task.sizes()
     try:
         conditions = task.roots[:, -1], task.among
         unfolded = Unfolded(sizes, task.yes, task.no, task.roots[:, :-1], task.values, conditions)
@@ -170,20 +162,17 @@ def unfolded_of(task: Task) -> Forest | None:
     if (leaves := _leaves(own, sizes)) is None:
         return None
     worst = unfolded.worst(_asked(task), _LONGER * sum(int(tree.whose.sum()) for tree in own))
-    exactly = all(int(each[-1]) < _EXACT for each in sizes.sums)
-    tables = unfolded.tables()
     trees = Trees(
-        **tables,
-        real=tables["value"] / task.denominator,
+        **unfolded.tables(),
         inside=task.inside,
         ordered=sizes.ordered,
         sums=_sums(sizes),
-        limits=np.array(limits, dtype=np.int64),
-        margins=unfolded.margins(limits, task.denominator, exactly),
+        precise=all(int(each[-1]) < _EXACT for each in sizes.sums),
+        limits=np.array((task.below, task.above), dtype=np.int64),
     )
     least = None if worst is None else _leaves(unfolded.listed(worst), sizes)
-    sums = None if least is None else Forest(sizes, trees._replace(roots=np.array(worst)), least, unfolded.depth)
-    return Forest(sizes, trees, leaves, unfolded.depth, sums)
+    sums = None if least is None else Forest(sizes, trees._replace(roots=np.array(worst)), least)
+    return Forest(sizes, trees, leaves, sums)
 
 
 def _asked(task: Task) -> Sequence[int]:
@@ -213,18 +202,17 @@ def put_together(trees: Sequence[Tree], sizes: Sizes, limits: tuple[int, int]) -
         return None
     people = trees[0].whose.shape[1] if trees else 1
     node = np.zeros(1, dtype=np.int64)
-    columns = dict.fromkeys(("cut", "yes", "no", "first", "last"), node)
+    columns = dict.fromkeys(("cut", "yes", "no"), node)
     among = Trees(
         **columns,
         axis=node + TERMINAL,
         value=node + 1,
-        real=np.ones(1),
         roots=np.zeros((people, len(trees)), dtype=np.int64),
         conditions=np.zeros(people, dtype=np.int64),
         inside=np.zeros(people, dtype=np.bool_),
         ordered=sizes.ordered,
         sums=_sums(sizes),
+        precise=False,
         limits=np.array(limits, dtype=np.int64),
-        margins=np.array([0.0, 0.0, 0.0, -1.0]),
     )
-    return Forest(sizes, among, leaves, 0)
+    return Forest(sizes, among, leaves)

@@ -51,7 +51,6 @@ class ForestHead(TaskHead, Document):
     """The header of a forest job."""
 
     SCHEMA: ClassVar[str] = "fairdsl.forest-job/2"
-    STAMPED: ClassVar[bool] = False
 
     #: The axes of the boxes.
     attributes: tuple[PartedAttribute, ...]

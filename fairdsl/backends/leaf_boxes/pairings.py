@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from fractions import Fraction
 from math import lcm, prod
 from typing import Any
@@ -20,8 +20,8 @@ from fairdsl.backends.leaf_boxes.descent import Counts, UnfairBoxes
 from fairdsl.backends.leaf_boxes.judging import Fate, Judge, Judged, Question
 from fairdsl.backends.leaf_boxes.reach import Units, parted
 from fairdsl.backends.leaf_boxes.refinement import NODES
-from fairdsl.backends.refining.refinement import State, Stepwise
-from fairdsl.backends.refining.splits import Splits
+from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.splits import Lending, Splits
 from fairdsl.clock import UNITS
 from fairdsl.verdict import Estimate
 
@@ -33,7 +33,7 @@ Integers = NDArray[np.int64]
 _KEPT = 2**14
 
 
-class Pairings(Stepwise):
+class Pairings(Lending):
     """Settles one question, as many rounds as are asked for, within some bytes of memory."""
 
     bounds, work = False, NODES
@@ -41,28 +41,23 @@ class Pairings(Stepwise):
     units_a_node = 1.0
     seconds_a_node = NODES.units / UNITS
 
-    def __init__(self, task: Question, units: Units, splits: Splits | None = None, *, memory: int) -> None:
-        super().__init__()
-        self.task, self._sizes, self._judge = task, task.sizes, Judge(task)
+    def __init__(self, task: Question, splits: Splits | None, *, memory: int) -> None:
+        super().__init__(task, splits, memory=memory)
+        self._sizes, self._judge = task.sizes, Judge(task)
         self.axes = self._sizes.axes
         self._trees = len(task.contest.leaves.starts)
         self._weights = _weights_of(task)
         #: The size of everything.
         self.size = self._sizes.total * sum(self._weights)
         self._most = max(1024, memory // (8 * (2 * len(self.axes) + (3 if splits is None else 6))))
-        self._splits = splits
         self.counts = Counts()
         self._full = False
         #: The size of boxes in which nobody is asked about.
         self.absent = 0
-        self._waiting = self.nodes = self.looked_at = 0
+        #: The size of the boxes that wait, and how many they are.
+        self.left = self._waiting = self.nodes = self.looked_at = 0
         self._piles: dict[int, list[Units]] = defaultdict(list)
         self._found: list[UnfairBoxes] = []
-        #: What there was when boxes were lent out, and which each part took.
-        self._lent: tuple[State, list[Integers]] | None = None
-        #: The size of the boxes that wait.
-        self.left = self._size(units)
-        self._wait(units)
 
     @classmethod
     def start(cls, task: Question, *, memory: int = 2 << 30, kept: bool = False) -> Pairings:
@@ -70,68 +65,38 @@ class Pairings(Stepwise):
         low, high = task.sizes.whole()
         every = len(task.asked.people.assignments) if task.asked.pair.of_individuals else 1
         numbers = np.arange(every)
-        units = Units(low[None].repeat(every, 0), high[None].repeat(every, 0), numbers, numbers)
-        return cls(task, units, Splits(every) if kept else None, memory=memory)
-
-    @classmethod
-    def resume(cls, task: Question, state: State, *, memory: int = 2 << 30) -> Pairings:
-        """Go on from what :meth:`state`, or :meth:`fork`, returned."""
-        splits = Splits.of(state) if "child" in state else None
-        found = cls(task, units_of(state), splits, memory=memory)
-        found._take([state])
+        found = cls(task, Splits(every) if kept else None, memory=memory)
+        found._begin(Units(low[None].repeat(every, 0), high[None].repeat(every, 0), numbers, numbers))
         return found
 
-    def _take(self, states: Sequence[State]) -> None:
-        """What disjoint parts found, together."""
+    def _begin(self, units: Units) -> None:
+        self._piles.clear()
+        self._waiting, self.left = 0, self._size(units)
+        self._wait(units)
+
+    def _take(self, states: Sequence[State], waiting: Sequence[State]) -> None:
         self.counts = Counts.of([Counts(*each["counted"]) for each in states])
         self.absent, self.nodes, self.looked_at = (
             sum(each[name] for each in states) for name in ("absent", "visited", "looked_at")
         )
         self._found = [UnfairBoxes(*each["unfair"]) for each in states]
+        self._begin(Units.joined([units_of(each) for each in waiting]))
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        found = self._state(self._open(), self.counts, self.unfair)
-        found |= {"absent": self.absent, "visited": self.nodes, "looked_at": self.looked_at}
-        return found if self._splits is None else found | self._splits.state()
+    def _known(self) -> State:
+        effort = {"visited": self.nodes, "looked_at": self.looked_at}
+        return {"counted": astuple(self.counts), "absent": self.absent, "unfair": _kept(self.unfair), **effort}
 
-    def _state(self, units: Units, counts: Counts, unfair: UnfairBoxes) -> dict[str, Any]:
-        kept = tuple(getattr(unfair, name) for name in UnfairBoxes.__slots__)
-        boxes = {name: getattr(units, name) for name in Units.__slots__}
-        return boxes | {"counted": astuple(counts), "absent": 0, "visited": 0, "looked_at": 0, "unfair": kept}
+    def _dealt(self, parts: int) -> Sequence[State]:
+        units, kept = self._open(), _kept(UnfairBoxes.none(len(self.axes)))
+        nothing = {"counted": astuple(Counts()), "absent": 0, "unfair": kept, "visited": 0, "looked_at": 0}
+        lent = [units.at(slice(part, None, parts)) for part in range(parts)]
+        return [{name: getattr(each, name) for name in Units.__slots__} | nothing for each in lent]
 
     def _open(self) -> Units:
         """The boxes that wait, the heaviest first."""
         ends, nobody = np.zeros((0, len(self.axes)), dtype=np.int64), np.zeros(0, dtype=np.int64)
         none = Units(ends, ends, nobody, nobody)
         return Units.joined([none, *(each for _, pile in sorted(self._piles.items(), reverse=True) for each in pile)])
-
-    def fork(self, parts: int) -> Sequence[State]:
-        """States of so many refinements that share out the boxes by their sizes."""
-        units, none = self._open(), UnfairBoxes.none(len(self.axes))
-        lent = [units.at(slice(part, None, parts)) for part in range(parts)]
-        self._lent = self.state(), [each.number for each in lent]
-        return [
-            self._state(replace(each, number=np.arange(len(each))), Counts(), none)
-            | ({} if self._splits is None else Splits(len(each)).state())
-            for each in lent
-        ]
-
-    def join(self, states: Sequence[State]) -> None:
-        """Take over what forked refinements found; may be called again with later states of the same parts."""
-        if self._lent is None:
-            raise ValueError("nothing is lent out")
-        before, lent = self._lent
-        self._take([before, *states])
-        units = [units_of(each) for each in states]
-        if self._splits is not None:
-            self._splits, numbers = Splits.joined(before, lent, states)
-            units = [replace(each, number=number[each.number]) for each, number in zip(units, numbers, strict=True)]
-        self._piles.clear()
-        self._waiting = 0
-        together = Units.joined(units)
-        self.left = self._size(together)
-        self._wait(together)
 
     @property
     def full(self) -> bool:
@@ -244,6 +209,10 @@ class Pairings(Stepwise):
         low, high = parted(units.low, units.high, cuts, self._sizes.ordered)
         own = np.concatenate([units.own, units.own])
         self._wait(Units(low, high, own, own if self._splits is None else self._splits.cut(units.number, cuts)))
+
+
+def _kept(unfair: UnfairBoxes) -> tuple[Integers, ...]:
+    return tuple(getattr(unfair, name) for name in UnfairBoxes.__slots__)
 
 
 def units_of(state: State) -> Units:

@@ -299,22 +299,21 @@ def _kept(unfair: UnfairBoxes) -> tuple[Integers, ...]:
 def use() -> None:
     """Settle the box of everybody, of one tree that has one leaf."""
     one, ordered = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_)
-    columns = dict.fromkeys(("axis", "cut", "yes", "no", "first", "last", "value"), one)
+    columns = dict.fromkeys(("axis", "cut", "yes", "no", "value"), one)
     trees = Trees(
         **columns | {"axis": one - 1, "value": one + 1},
-        real=np.ones(1),
         roots=one[None],
         conditions=one,
         inside=ordered,
         ordered=ordered,
         sums=np.ones((1, 2)),
+        precise=True,
         limits=np.zeros(2, dtype=np.int64),
-        margins=np.zeros(4),
     )
     leaves = leaves_of([Tree(one[None], one[None] + 1, one, ordered[None])], ordered, [1])
     assert leaves is not None, "it is small"
     sizes = Sizes((0,), [[1]], ordered, 1, one - 1, one)
-    forest, boxes = Forest(sizes, trees, leaves, 0), empty(3, 1)
+    forest, boxes = Forest(sizes, trees, leaves), empty(3, 1)
     take_back(boxes, one[:0], np.zeros(0), one[:0])
     boxes.counts[[USED, NEW]] = 1
     refine(trees, leaves, boxes, forest.room(), forest.scores(), forest.parts(), _settled(8, 1), 1, 1)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.records import Integers
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree
 from fairdsl.backends.leaf_boxes.sizes import Sizes
-from fairdsl.numerics.rounding import float_above, float_below
 
 __all__ = ["TooManyError", "Unfolded", "trees_of"]
 
@@ -52,40 +49,38 @@ class Unfolded:
         self._values, self._sizes = values, sizes
         self._yes, self._no = yes.tolist(), no.tolist()
         self._passing, self._axis = sizes.passing.tolist(), sizes.axis.tolist()
-        self._rows: list[tuple[int, int, int, int, int, int]] = []
+        self._rows: list[tuple[int, int, int, int]] = []
         self._known: dict[int, int] = {}
         self._leaves: dict[int, _Leaf] = {}
         self._ends: dict[int, int] = {}
-        self.depth, self._leaves_left = 0, 0
+        self._leaves_left = 0
         self._columns: list[list[int]] = roots.T.tolist()
         self._roots = [[self._root(node, None) for node in row] for row in roots.tolist()]
-        self._summed = self._roots
         also, among = ([], 0) if conditions is None else (conditions[0].tolist(), conditions[1])
         self._conditions = [self._root(node, among) for node in also]
 
     def _root(self, node: int, inside: int | None) -> int:
         if node not in self._known:
             low, high = self._sizes.whole()
-            root = self._known[node] = self._unfold(node, inside, low.tolist(), high.tolist(), 0)
+            root = self._known[node] = self._unfold(node, inside, low.tolist(), high.tolist())
             self._ends[root] = len(self._rows)
         return self._known[node]
 
-    def _unfold(self, node: int, inside: int | None, low: list[int], high: list[int], depth: int) -> int:
+    def _unfold(self, node: int, inside: int | None, low: list[int], high: list[int]) -> int:
         place, axis = len(self._rows), self._axis[node]
         if place >= _NODES:
             raise TooManyError
-        self.depth = max(self.depth, depth)
         if axis == TERMINAL:
             value = int(self._values[node]) if inside is None else int(node == inside)
-            self._rows.append((TERMINAL, 0, place, place, 0, 0))
+            self._rows.append((TERMINAL, 0, place, place))
             self._leaves[place] = (tuple(low), tuple(high), value)
             return place
         cut = self._passing[node]
-        self._rows.append((axis, cut, -1, -1, low[axis], high[axis]))
+        self._rows.append((axis, cut, -1, -1))
         passing, failing = self._parted(axis, cut, low, high)
-        yes = self._unfold(self._yes[node], inside, *passing, depth + 1)
-        no = self._unfold(self._no[node], inside, *failing, depth + 1)
-        self._rows[place] = (axis, cut, yes, no, low[axis], high[axis])
+        yes = self._unfold(self._yes[node], inside, *passing)
+        no = self._unfold(self._no[node], inside, *failing)
+        self._rows[place] = (axis, cut, yes, no)
         return place
 
     def worst(self, people: Sequence[int], most: int) -> list[list[int]] | None:
@@ -105,7 +100,6 @@ class Unfolded:
             self._leaves = {place: leaf for place, leaf in self._leaves.items() if place < before}
             self._ends = {root: end for root, end in self._ends.items() if root < before}
             return None
-        self._summed = [*self._roots, *found]
         return found
 
     def _ends_of_nodes(self, sign: int) -> tuple[list[int], list[int]]:
@@ -143,23 +137,22 @@ class Unfolded:
         place, (lows, highs) = len(self._rows), ends
         if place >= _NODES or self._leaves_left <= 0 or depth > _DEEP:
             raise TooManyError
-        self.depth = max(self.depth, depth)
         nodes = {self._reached(node, low, high) for node in nodes}
         certain = [highs[node] for node in nodes]
         known = min(certain) if known is None else min(known, *certain)
         nodes = {node for node in nodes if lows[node] < known}
         if not nodes:
             self._leaves_left -= 1
-            self._rows.append((TERMINAL, 0, place, place, 0, 0))
+            self._rows.append((TERMINAL, 0, place, place))
             self._leaves[place] = (tuple(low), tuple(high), sign * known)
             return place
         first = max(nodes)  # what follows a node stands before it
         axis, cut = self._axis[first], self._passing[first]
-        self._rows.append((axis, cut, -1, -1, low[axis], high[axis]))
+        self._rows.append((axis, cut, -1, -1))
         passing, failing = self._parted(axis, cut, low, high)
         yes = self._unfold_least(nodes, known, sign, ends, *passing, depth + 1)
         no = self._unfold_least(nodes, known, sign, ends, *failing, depth + 1)
-        self._rows[place] = (axis, cut, yes, no, low[axis], high[axis])
+        self._rows[place] = (axis, cut, yes, no)
         return place
 
     def _reached(self, node: int, low: list[int], high: list[int]) -> int:
@@ -221,10 +214,10 @@ class Unfolded:
 
     def tables(self) -> dict[str, Any]:
         """The columns of the nodes, and the roots."""
-        columns = np.array(self._rows, dtype=np.int64).reshape(-1, 6).T
+        columns = np.array(self._rows, dtype=np.int64).reshape(-1, 4).T
         found: dict[str, Any] = {
             name: np.ascontiguousarray(column)
-            for name, column in zip(("axis", "cut", "yes", "no", "first", "last"), columns, strict=True)
+            for name, column in zip(("axis", "cut", "yes", "no"), columns, strict=True)
         }
         found["value"] = np.zeros(len(self._rows), dtype=np.int64)
         for place, (_, _, value) in self._leaves.items():
@@ -232,24 +225,3 @@ class Unfolded:
         found["roots"] = np.array(self._roots, dtype=np.int64)
         found["conditions"] = np.array(self._conditions, dtype=np.int64)
         return found
-
-    def margins(self, limits: tuple[int, int], denominator: int, exactly: bool) -> NDArray[np.float64]:
-        """The limits in units of the score, outward; bounds of rounding in means and variances.
-
-        Let M be the sum over the trees of the largest absolute values, with those of the limits. A leaf's chance is a
-        product of at most d quotients of exact numbers, each rounded twice, so a mean of one tree over L leaves is
-        within g M_t of the exact one, g = (3 d + L + n + 8) 2^-53 of n trees. A variance is a sum of products of two
-        deviations, each below 2 M and off by less than 2 g M: it is within 16 g M^2 (Higham, Accuracy and Stability of
-        Numerical Algorithms, section 3.1). Both are taken fourfold, for terms of higher order. The variance's is
-        negative where the sizes along an axis are too large for exact floats, and moments are left out.
-        """
-        below, above = (Fraction(limit, denominator) for limit in limits)
-        largest = {
-            root: max(abs(self._leaves[place][2]) for place in range(root, end) if place in self._leaves)
-            for root, end in self._ends.items()
-        }
-        total = max((float(sum(largest[root] for root in row)) / denominator for row in self._summed), default=0.0)
-        total += abs(float(below))
-        rounding = 4 * (3 * self.depth + len(self._rows) + len(self._columns) + 8) * 2.0**-53
-        variance = 16 * rounding * total * total if exactly else -1.0
-        return np.array([float_below(below), float_above(above), rounding * total, variance])

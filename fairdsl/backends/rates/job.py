@@ -23,17 +23,17 @@ from fairdsl.backends.rates.options import RatesOptions
 from fairdsl.backends.rates.refinement import Refinement
 from fairdsl.backends.rates.warmup import KERNELS, kernels_for
 from fairdsl.backends.rates.weighing import shares_in
-from fairdsl.backends.refining import errors
 from fairdsl.backends.refining.clock import advance_until
-from fairdsl.backends.refining.container import Kind, pack, unpack
+from fairdsl.backends.refining.container import Arrays, Kind, pack
 from fairdsl.backends.refining.jobs import Job, Jobs, Joined
 from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.tasks import Head
+from fairdsl.backends.refining.tasks import read_job as read_written
 from fairdsl.backends.refining.written_models import WrittenModel
 from fairdsl.backends.solved import Asked
 from fairdsl.backends.warmup import Kernels
 from fairdsl.codec import Document, Exact, plain
-from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Known, Reason
@@ -45,16 +45,11 @@ _SEED_BOXES = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PopulationHead(Document):
+class PopulationHead(Head, Document):
     """The header of a population job: a demand about people of a distribution, with all that it is about."""
 
     SCHEMA: ClassVar[str] = "fairdsl.population-job/1"
-    STAMPED: ClassVar[bool] = False
 
-    #: The demand, in the spec's words.
-    asked: Asked
-    #: What it asks for.
-    quantity: Quantity
     #: What one unit of the shares is.
     unit: str
     #: Whom people are drawn from.
@@ -93,23 +88,12 @@ def pack_job(closed: Closed, *, asked: Asked, quantity: Quantity, unit: str) -> 
 
 def read_job(path: Path) -> Job:
     """A job from its file. DiagnosticError for a file that is none, is newer, or is damaged."""
-    content = unpack(POPULATION_JOB, path)
-    head: PopulationHead = content.head
-    try:
-        task = closed_from(
-            head.distribution,
-            head.model,
-            head.parts,
-            head.differ,
-            content.arrays,
-            beside=head.beside,
-            bound=head.bound,
-        )
-    except KeyError as error:
-        raise DiagnosticError(errors.damaged(str(path), "a part of it is missing")) from error
-    except ValueError as error:
-        raise DiagnosticError(errors.damaged(str(path), str(error))) from error
-    return Job(task=task, head=head, sha256=content.sha256)
+    return read_written(path, POPULATION_JOB, _closed)
+
+
+def _closed(head: PopulationHead, arrays: Arrays) -> Closed:
+    said = head.distribution, head.model, head.parts, head.differ
+    return closed_from(*said, arrays, beside=head.beside, bound=head.bound)
 
 
 class PopulationJobs(Jobs):

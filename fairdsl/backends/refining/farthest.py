@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import count, pairwise
 from math import inf, isfinite
 from typing import Any, ClassVar, Self
 
@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.refining.records import by_levels, flags, narrow, starts_of, whole
-from fairdsl.backends.refining.refinement import State, Stepwise
+from fairdsl.backends.refining.refinement import State
 from fairdsl.backends.refining.regions import Asked, Bounded, Halves
-from fairdsl.backends.refining.splits import Splits
+from fairdsl.backends.refining.splits import Lending, Splits
 from fairdsl.backends.refining.workers import refine_within
 from fairdsl.backends.worst import Worst
 from fairdsl.clock import UNITS, Work, spend
@@ -53,7 +53,7 @@ def refined_further(found: Farthest, budget: Budget, observer: Observer, schedul
         observer.progress("worst pairs", None, f"{found.nodes:,} {found.work.what}{high}")
 
 
-class Farthest(Stepwise):
+class Farthest(Lending):
     """Branch and bound over the regions of one question, within some bytes of memory."""
 
     work: ClassVar[Work]
@@ -63,19 +63,19 @@ class Farthest(Stepwise):
     units_a_node = 1.0
 
     def __init__(self, task: Asked, splits: Splits | None, *, memory: int) -> None:
-        super().__init__()
-        self.task, self.worst = task, Worst(task.problem)
+        super().__init__(task, splits, memory=memory)
+        self.worst = Worst(task.problem)
         #: Who is farthest apart of those that were met, on the model as the task has it.
         self.pair: tuple[Point, Point] | None = None
         self._low: Any = 0
-        self._splits = splits
         self._room = max(1024, memory // self.bytes_a_region)
-        self._waiting: list[tuple[Any, int, Bounded]] = []
+        #: The widest bound first, of equal ones the region that came first; with its number, where cuts are noted.
+        self._waiting: list[tuple[Any, int, int, Bounded]] = []
+        self._order = count()
         #: No pair of a region that was closed is farther apart, and none of those of them that cannot be cut.
         self._closed: Any = -inf
         self._stuck: Any = -inf
-        self._count = self.nodes = 0
-        self._lent: tuple[State, list[Integers]] | None = None
+        self.nodes = 0
         self._prepare()
 
     # ---- What an engine knows ----------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Farthest(Stepwise):
     @property
     def full(self) -> bool:
         """Whether there is no room for more regions."""
-        noted = 0 if self._splits is None else self._count // 8
+        noted = 0 if self._splits is None else self._splits.count // 8
         return len(self._waiting) + noted > self._room
 
     @property
@@ -196,7 +196,6 @@ class Farthest(Stepwise):
         """Nothing known yet; ``kept``: it is noted how regions are cut."""
         found = cls(task, None, memory=memory)
         roots = [each for each in found._bounded(found._whole()) if each is not None]
-        found._count = len(roots)
         found._splits = Splits(len(roots)) if kept else None
         for number, each in enumerate(roots):
             found._keep(each, number)
@@ -207,7 +206,7 @@ class Farthest(Stepwise):
         self._lent = None
         taken: list[tuple[int, Bounded]] = []
         while self._waiting and len(taken) < self.at_once:
-            _, number, one = heappop(self._waiting)
+            *_, number, one = heappop(self._waiting)
             if self._is_news(one.bound):
                 taken.append((number, one))
             else:
@@ -229,85 +228,47 @@ class Farthest(Stepwise):
         return self.nodes - before
 
     def _numbered(self, cut: Sequence[tuple[int, Halves]]) -> Sequence[int]:
-        """The numbers of first halves; those of second ones follow them."""
-        count = self._count
-        self._count += 2 * len(cut)
-        if self._splits is not None and cut:
-            ways = np.array([halves.way for _, halves in cut], dtype=np.int64)
-            self._splits.cut(np.array([number for number, _ in cut], dtype=np.int64), ways)
-        return range(count, self._count, 2)
+        """The numbers of first halves, where cuts are noted; those of second ones follow them."""
+        if self._splits is None or not cut:
+            return [0] * len(cut)
+        ways = np.array([halves.way for _, halves in cut], dtype=np.int64)
+        numbers: list[int] = self._splits.cut(np.array([number for number, _ in cut], dtype=np.int64), ways).tolist()
+        return numbers[: len(cut)]
 
     def _keep(self, one: Bounded, number: int) -> None:
         if not self._is_news(one.bound):
             self._closed = max(self._closed, one.bound)
         elif one.cuttable:
-            heappush(self._waiting, (-one.bound, number, one))
+            heappush(self._waiting, (-one.bound, next(self._order), number, one))
         else:
             self._close(one)
 
     # ---- Parts -------------------------------------------------------------------------------------------------------
 
-    def state(self) -> State:
-        """Everything needed to go on."""
+    def _known(self) -> State:
+        return {"closed": self._closed, "stuck": self._stuck, "visited": self.nodes}
+
+    def _dealt(self, parts: int) -> Sequence[State]:
         waiting = sorted(self._waiting, key=lambda each: each[:2])
-        found = self._state([one for *_, one in waiting], [number for _, number, _ in waiting])
-        found |= {"closed": self._closed, "stuck": self._stuck, "visited": self.nodes, "count": self._count}
-        return found if self._splits is None else found | self._splits.state()
-
-    def _state(self, regions: Sequence[Bounded], numbers: Sequence[int]) -> dict[str, Any]:
-        common = {"number": np.array(numbers, dtype=np.int64), "pair": self.pair, "count": len(regions)}
-        return common | {"closed": -inf, "stuck": -inf, "visited": 0} | dict(self._packed(regions))
-
-    @classmethod
-    def resume(cls, task: Asked, state: State, *, memory: int = 2 << 30) -> Self:
-        """Go on from what :meth:`state`, or :meth:`fork`, returned."""
-        found = cls(task, Splits.of(state) if "child" in state else None, memory=memory)
-        found._count = state["count"]
-        found._take([state])
-        found._wait([state], [state["number"]])
+        nothing = {"closed": -inf, "stuck": -inf, "visited": 0, "pair": self.pair}
+        found = []
+        for part in range(parts):
+            lent = waiting[part::parts]
+            numbers = np.array([number for *_, number, _ in lent], dtype=np.int64)
+            found.append({**nothing, "number": numbers, **self._packed([one for *_, one in lent])})
         return found
 
-    def _take(self, states: Sequence[State]) -> None:
-        """What disjoint parts came to, together."""
+    def _take(self, states: Sequence[State], waiting: Sequence[State]) -> None:
         for pair in dict.fromkeys(state["pair"] for state in states if state["pair"] is not None):
             self.meet(*pair)
         self._closed, self._stuck = (max(state[name] for state in states) for name in ("closed", "stuck"))
         self.nodes = sum(state["visited"] for state in states)
-
-    def _wait(self, states: Sequence[State], numbers: Sequence[Integers]) -> None:
         self._waiting = [
-            (-one.bound, number, one)
-            for state, own in zip(states, numbers, strict=True)
-            for number, one in zip(own.tolist(), self._unpacked(state), strict=True)
+            (-one.bound, next(self._order), number, one)
+            for state in waiting
+            for number, one in zip(state["number"].tolist(), self._unpacked(state), strict=True)
         ]
         heapify(self._waiting)
-
-    def fork(self, parts: int) -> Sequence[State]:
-        """States of so many refinements that share out the regions by their bounds."""
-        waiting = sorted(self._waiting, key=lambda each: each[:2])
-        lent = [waiting[part::parts] for part in range(parts)]
-        self._lent = self.state(), [np.array([number for _, number, _ in each], dtype=np.int64) for each in lent]
-        return [
-            self._state([one for *_, one in each], range(len(each)))
-            | ({} if self._splits is None else Splits(len(each)).state())
-            for each in lent
-        ]
-
-    def join(self, states: Sequence[State]) -> None:
-        """Take over what forked refinements found; may be called again with later states of the same parts."""
-        if self._lent is None:
-            raise ValueError("nothing is lent out")
-        before, lent = self._lent
-        self._take([before, *states])
-        counts = [state["count"] - len(own) for state, own in zip(states, lent, strict=True)]
-        begins = before["count"] + np.cumsum([0, *counts])
-        self._count = int(begins[-1])
-        if self._splits is not None:
-            self._splits, renumbered = Splits.joined(before, lent, states)
-            numbers = [number[state["number"]] for number, state in zip(renumbered, states, strict=True)]
-        else:
-            numbers = [begin + state["number"] for begin, state in zip(begins[:-1], states, strict=True)]
-        self._wait(states, numbers)
 
     # ---- Files -------------------------------------------------------------------------------------------------------
 
@@ -358,7 +319,7 @@ class Farthest(Stepwise):
             "cut": np.zeros(len(inner), dtype=np.int64),
         }
         tree["axis"][split], tree["cut"][split] = axis, cut
-        found._splits, found._count, found._waiting = Splits.of(tree | {"fate": np.zeros(len(inner))}), len(inner), []
+        found._splits, found._waiting = Splits.of(tree | {"fate": np.zeros(len(inner))}), []
         leaves = np.flatnonzero(~inner).tolist()
         for start in range(0, len(leaves), _AT_ONCE):
             some = leaves[start : start + _AT_ONCE]

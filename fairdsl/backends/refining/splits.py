@@ -1,4 +1,4 @@
-"""Boxes as a tree: how each was cut, or what became of it.
+"""Boxes as a tree: how each was cut, or what became of it; and refinements that lend boxes out, with trees or without.
 
 It is kept where results are files that say it (docs/jobs.md). A box has a number; its halves follow each other. Parts
 that were lent out number their own boxes, the roots first, and are put into their places by renumbering them.
@@ -6,15 +6,16 @@ that were lent out number their own boxes, the roots first, and are put into the
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.refining.refinement import State
+from fairdsl.backends.refining.refinement import State, Stepwise
 
-__all__ = ["Splits"]
+__all__ = ["Lending", "Splits"]
 
 Integers = NDArray[np.int64]
 
@@ -71,6 +72,59 @@ class Splits:
             for name, column in self._of.items():
                 self._of[name] = np.concatenate([column, _empty(name, max(count, 2 * len(column)) - len(column))])
         self.count = count
+
+
+class Lending(Stepwise):
+    """A refinement whose boxes go to parts in turn; where it notes how they are cut, each has a ``number`` there."""
+
+    def __init__(self, task: Any, splits: Splits | None, *, memory: int) -> None:
+        super().__init__()
+        self.task, self._splits = task, splits
+        #: What there was when boxes were lent out, and which each part took.
+        self._lent: tuple[State, list[Integers]] | None = None
+
+    @abstractmethod
+    def _dealt(self, parts: int) -> Sequence[State]:
+        """States that share out the boxes that wait, the heaviest first, and know of nothing else."""
+
+    @abstractmethod
+    def _known(self) -> State:
+        """What else a state knows."""
+
+    @abstractmethod
+    def _take(self, states: Sequence[State], waiting: Sequence[State]) -> None:
+        """What disjoint parts came to, together; the boxes that wait are those of ``waiting``."""
+
+    @classmethod
+    def resume(cls, task: Any, state: State, *, memory: int = 2 << 30) -> Self:
+        """Go on from what :meth:`state`, or :meth:`fork`, returned."""
+        found = cls(task, Splits.of(state) if "child" in state else None, memory=memory)
+        found._take([state], [state])
+        return found
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        noted = {} if self._splits is None else self._splits.state()
+        return {**self._dealt(1)[0], **self._known(), **noted}
+
+    def fork(self, parts: int) -> Sequence[State]:
+        """States of so many refinements that share out the boxes."""
+        states = self._dealt(parts)
+        self._lent = self.state(), [state["number"] for state in states]
+        counts = [len(state["number"]) for state in states]
+        noted = [{} if self._splits is None else Splits(count).state() for count in counts]
+        return [{**s, "number": np.arange(n), **more} for s, n, more in zip(states, counts, noted, strict=True)]
+
+    def join(self, states: Sequence[State]) -> None:
+        """Take over what forked refinements found; may be called again with later states of the same parts."""
+        if self._lent is None:
+            raise ValueError("nothing is lent out")
+        before, lent = self._lent
+        waiting = states
+        if self._splits is not None:
+            self._splits, numbers = Splits.joined(before, lent, states)
+            waiting = [{**s, "number": number[s["number"]]} for s, number in zip(states, numbers, strict=True)]
+        self._take([before, *states], waiting)
 
 
 def _empty(name: str, count: int) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,25 @@ from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 
-__all__ = ["TaskHead", "pack_task", "read_task"]
+__all__ = ["Head", "TaskHead", "pack_task", "read_job", "read_task"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskHead:
-    """What the header of every job says: the demand that its task answers. The arrays beside it are the task's."""
+class Head:
+    """What the header of every job says: the demand that it answers."""
+
+    STAMPED: ClassVar[bool] = False
 
     #: The demand, in the spec's words.
     asked: Asked
     #: What it asks for.
     quantity: Quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskHead(Head):
+    """The header of a job whose arrays are those of a task."""
+
     #: Whether units are counted, or have a volume.
     measure: str
     #: What one unit of the shares is.
@@ -59,15 +67,19 @@ def pack_task(task: Any, head: Any) -> bytes:
 
 
 def read_task(path: Path, kind: Kind, task: Callable[[Mapping[str, Any], Any], Any]) -> Job:
-    """A job from its file, whose parts and header are made a ``task``.
+    """A job from its file, whose parts and header are made a ``task``; see :func:`read_job`."""
+    return read_job(path, kind, lambda head, arrays: task(_parts(head, arrays), head))
+
+
+def read_job(path: Path, kind: Kind, task: Callable[[Any, Arrays], Any]) -> Job:
+    """A job from its file, whose header and arrays are made a ``task``.
 
     KeyError or TypeError of it mean that a part is missing, ValueError that they do not fit together. DiagnosticError
     for a file that is none, is newer, or is damaged.
     """
     content = unpack(kind, path)
     try:
-        parts = _parts(content.head, content.arrays)
-        return Job(task=task(parts, content.head), head=content.head, sha256=content.sha256)
+        return Job(task=task(content.head, content.arrays), head=content.head, sha256=content.sha256)
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, ValueError) else "a part of it is missing"
         raise DiagnosticError(errors.damaged(str(path), reason)) from error

@@ -18,14 +18,15 @@ from fairdsl.backends.contract import Refusal
 from fairdsl.backends.leaf_boxes.options import LeafBoxesOptions
 from fairdsl.backends.leaf_boxes.refinement import KERNELS
 from fairdsl.backends.leaf_boxes.worst import Widest, refusal_of_widest
-from fairdsl.backends.refining import errors
 from fairdsl.backends.refining.clock import advance_until
-from fairdsl.backends.refining.container import Kind, pack, unpack
+from fairdsl.backends.refining.container import Kind, pack
 from fairdsl.backends.refining.farthest import Farthest
 from fairdsl.backends.refining.jobs import Job, Jobs, Joined
 from fairdsl.backends.refining.recheck import Checked, Recheck
 from fairdsl.backends.refining.refinement import State
 from fairdsl.backends.refining.regions import Asked
+from fairdsl.backends.refining.tasks import Head
+from fairdsl.backends.refining.tasks import read_job as read_written
 from fairdsl.backends.refining.written_models import WrittenModel, demand, model_from, written_model
 from fairdsl.backends.smt.options import SmtOptions
 from fairdsl.backends.smt.procedure import refusal
@@ -34,7 +35,6 @@ from fairdsl.backends.solved import Asked as Demand
 from fairdsl.backends.warmup import Kernels
 from fairdsl.backends.worst import Worst
 from fairdsl.codec import Document, plain
-from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.expr import Predicate, Who, variables
 from fairdsl.ir.model import Logits
@@ -57,16 +57,11 @@ class Engine(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GapHead(Document):
+class GapHead(Head, Document):
     """The header of a gap job: a demand about the largest gap of scores, with all that it is about."""
 
     SCHEMA: ClassVar[str] = "fairdsl.gap-job/1"
-    STAMPED: ClassVar[bool] = False
 
-    #: The demand, in the spec's words.
-    asked: Demand
-    #: What it asks for.
-    quantity: Quantity
     #: Who refines it.
     engine: Engine
     #: All attributes.
@@ -112,14 +107,7 @@ def pack_job(problem: Problem, asked: Demand) -> bytes:
 
 def read_job(path: Path) -> Job:
     """A job from its file. DiagnosticError for a file that is none, is newer, or is damaged."""
-    content = unpack(GAP_JOB, path)
-    try:
-        task = Asked(_problem(content.head, content.arrays))
-    except KeyError as error:
-        raise DiagnosticError(errors.damaged(str(path), "a part of it is missing")) from error
-    except ValueError as error:
-        raise DiagnosticError(errors.damaged(str(path), str(error))) from error
-    return Job(task=task, head=content.head, sha256=content.sha256)
+    return read_written(path, GAP_JOB, lambda head, arrays: Asked(_problem(head, arrays)))
 
 
 def _problem(head: GapHead, arrays: Mapping[str, Any]) -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairdsl.diagnostics import Diagnostic, Label
@@ -17,6 +17,7 @@ __all__ = ["misread", "not_evaluated"]
 #: Digits that are shown of a number.
 _DIGITS = 9
 _SCALE = "scale inputs and weights: the file's numbers are too large for its type"
+_TORN = "export the model again with its weights inside: where they begin in the middle of a number, all are others"
 _REPORT = (
     "the importer reads an operator wrongly: please report it, with the file; until it is mended, "
     '`from black_box "..."` audits the file as it runs'
@@ -24,30 +25,39 @@ _REPORT = (
 
 
 def misread(
-    path: str, individual: Mapping[str, str], different: Difference, step: Step | None, span: Span | None
+    path: str,
+    individual: Mapping[str, str],
+    different: Difference,
+    step: Step | None,
+    span: Span | None,
+    torn: str | None = None,
 ) -> Diagnostic:
-    """E0519: for some individual the file gives something else than what was read of it."""
+    """E0519: for some individual the file gives something else than what was read of it.
+
+    ``torn``: which weights begin in the middle of a number. What is too large then is no weight.
+    """
     where = "the decision" if different.tensor is None else f"output `{different.tensor}`{_place(different.place)}"
     both = f"{where}: {_shown(different.file)} by the file, {_shown(different.reading)} by its reading"
     overflows = _overflows(different.file) or (step is not None and _overflows(step.file))
-    return _refusal(path, both, individual, _step(step), span, _SCALE if overflows else _REPORT)
+    remedy = _REPORT if not overflows else _SCALE if torn is None else _TORN
+    return _refusal(path, both, individual, (_step(step), *([] if torn is None else [torn])), span, remedy)
 
 
 def not_evaluated(path: str, problem: Exception, span: Span | None) -> Diagnostic:
     """E0519: the reading could not be evaluated at all, so nothing confirms it."""
     what = f"its reading cannot be evaluated ({type(problem).__name__}: {problem})"
-    return _refusal(path, what[:200], {}, "no individual was tried", span, _REPORT)
+    return _refusal(path, what[:200], {}, ("no individual was tried",), span, _REPORT)
 
 
 def _refusal(
-    path: str, both: str, individual: Mapping[str, str], step: str, span: Span | None, help_text: str
+    path: str, both: str, individual: Mapping[str, str], notes: Sequence[str], span: Span | None, help_text: str
 ) -> Diagnostic:
     who = ", ".join(f"{name} = {value}" for name, value in individual.items())
     return Diagnostic(
         code="E0519",
         title=f"`{short_path(path)}` does not compute what was read of it",
         primary=None if span is None else Label(span, both),
-        notes=(*((f"individual: {who}",) if who else ()), step),
+        notes=(*((f"individual: {who}",) if who else ()), *notes),
         why="every verdict would be about another model than the one that is deployed",
         help=help_text,
     )

@@ -38,6 +38,7 @@ from fairdsl.models.features import feature_matrix, is_plain
 from fairdsl.models.float32 import Rounded, analysed
 from fairdsl.models.float32.feeds import fed_as_given
 from fairdsl.models.graph import ImportedGraph
+from fairdsl.models.onnx_import.file import torn_weights
 from fairdsl.models.running.runtime import Runtime, numbers_fed
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.threads import one_blas_thread
@@ -239,7 +240,7 @@ class _Gate:
         if step is None and different.tensor is not None:
             step = made_by(self._graph, different)
         who = self._domain.show(points_of(points[row])[0])
-        return misread(self._deployed.path, who, different, step, self._span)
+        return misread(self._deployed.path, who, different, step, self._span, torn_weights(self._deployed.path))
 
     def _not_steady(self, points: FloatArray, different: Difference) -> Diagnostic:
         shown = self._domain.show(points_of(points[[different.row]])[0])

@@ -29,6 +29,7 @@ __all__ = [
     "parse_model",
     "raw_input",
     "read_file",
+    "torn_weights",
     "whole_content",
     "whole_model",
 ]
@@ -167,6 +168,24 @@ def _put_in(path: str, model: Any) -> None:
         tensor.raw_data = content[start:end]
         tensor.data_location = tensor.DEFAULT
         del tensor.external_data[:]
+
+
+def torn_weights(path: str) -> str | None:
+    """Which weights begin in a side file at no multiple of their numbers' size, in words; None: none, or no ONNX file.
+
+    Files may be written so, but where a place is wrong what is read there are other numbers.
+    """
+    try:
+        tensors = list(_tensors(parse_model(path, content_of(path), None).graph))
+    except (OSError, DiagnosticError):
+        return None
+    for tensor in tensors:
+        said = {_text(entry.key): _text(entry.value) for entry in tensor.external_data}
+        start, kind = int(said.get("offset", 0)), numpy_dtype(tensor.data_type)
+        if kind is not None and start % kind.itemsize:
+            where = f"byte {start} of `{said['location']}`"
+            return f"`{_text(tensor.name)}` begins at {where}, and a number has {kind.itemsize} bytes"
+    return None
 
 
 def parse_model(path: str, content: bytes, span: Span | None) -> Any:

@@ -145,7 +145,7 @@ def settle(trees: Trees, leaves: Leaves, boxes: Boxes, known: Integers, box: int
         gained = nearest_cut(trees, boxes, rest, room, 0, last)
         if not gained:
             gains(trees, leaves, room)
-            gained = best_cut(trees, boxes, rest, room, False)
+            gained = best_cut(trees, boxes, rest, room)
         if gained:
             push(boxes, rest)
             return

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from fairdsl.backends.leaf_boxes.kernels.records import Effects, Room, Scores, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Effects, Scores, Trees
 from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["CHOICES", "LEVELS", "fair_by_cells"]
@@ -85,10 +85,10 @@ def go_down(trees: Trees, work: Effects, level: int, count: int) -> None:
 
 
 @part
-def begin(trees: Trees, room: Room, work: Effects, score: int, cells: int) -> None:
+def begin(trees: Trees, work: Effects, score: int, cells: int) -> None:
     """Fill in the first level of a score, and the variance of effects of pairs of which no axis is chosen."""
     axes, between = trees.ordered.shape[0], work.more[score]
-    work.middle[0, score] = room.moments[score, 0]
+    work.middle[0, score] = work.moments[score, 0]
     for axis in range(axes):
         if not trees.ordered[axis]:
             continue
@@ -104,14 +104,14 @@ def begin(trees: Trees, room: Room, work: Effects, score: int, cells: int) -> No
 @part
 def fair_by_cells(scores: Scores, above: float, off: float) -> float:
     """The share of a box, all of it there, that is treated alike at least; after ``pairwise``, as it counts."""
-    trees, room, work, number = scores.trees, scores.room, scores.work, scores.room.moments.shape[0]
+    trees, work, number = scores.trees, scores.work, scores.work.moments.shape[0]
     count, cells = choose(trees, work), 1
     if count == 0:
         return 0.0
     for level in range(count):
         cells *= work.width[work.levels[level]]
     for score in range(number):
-        begin(trees, room, work, score, cells)
+        begin(trees, work, score, cells)
     work.sizes[0] = 1.0
     work.spread[:] = 0.0
     work.others[:] = 0.0

@@ -49,7 +49,7 @@ def worth_counting(trees: Trees, leaves: Leaves, boxes: Boxes, room: Room) -> bo
         bits = room.reached[word]
         if bits & (bits - _ONE) != _NONE:
             count += number(bits)
-    return bool(count <= most and trees.margins[3] >= 0.0)
+    return bool(count <= most and trees.precise)
 
 
 @part

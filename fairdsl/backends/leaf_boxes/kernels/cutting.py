@@ -1,4 +1,4 @@
-"""Kernels: where to cut a box, by main effects, by the ranges on both sides, or by what parts the extremes of trees."""
+"""Kernels: where to cut a box, by means and variances, by ranges on both sides, or by what parts extremes of trees."""
 
 from __future__ import annotations
 
@@ -6,54 +6,26 @@ from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, weight
 from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Room, Scores, Trees
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["best_cut", "foreseen_cut", "nearest_cut", "sum_effects"]
+__all__ = ["best_cut", "foreseen_cut", "nearest_cut"]
 
 
 @part
-def best_cut(trees: Trees, boxes: Boxes, box: int, room: Room, by_effects: bool) -> bool:
-    """Choose where to cut: at the largest main effect, or where ranges gain most; False where there is nothing."""
+def best_cut(trees: Trees, boxes: Boxes, box: int, room: Room) -> bool:
+    """Choose where to cut: where ranges gain most; False where there is nothing."""
     low, high = boxes.low[box], boxes.high[box]
     best, chosen = 0.0, -1
     for axis in range(low.shape[0]):
         if not trees.ordered[axis]:
-            if not by_effects and room.gain[axis, 0] > best:
+            if room.gain[axis, 0] > best:
                 best, chosen, boxes.cut[box] = room.gain[axis, 0], axis, room.sets[axis]
             continue
-        whole = weight(trees, axis, low[axis], high[axis])
         for cut in range(low[axis] + 1, high[axis]):
-            worth = room.gain[axis, cut]
-            if by_effects:
-                before = weight(trees, axis, low[axis], cut)
-                inside = room.effects[axis, cut] / whole
-                worth = 0.0
-                if 0.0 < before < whole:
-                    worth = inside * inside / (before / whole * (1.0 - before / whole))
-            if worth > best:
-                best, chosen, boxes.cut[box] = worth, axis, cut
+            if room.gain[axis, cut] > best:
+                best, chosen, boxes.cut[box] = room.gain[axis, cut], axis, cut
     if chosen < 0:
         return False
     boxes.axis[box] = chosen
     return True
-
-
-@part
-def sum_effects(trees: Trees, boxes: Boxes, box: int, room: Room) -> None:
-    """Of each ordered axis: the effects of the parts before each cut, weighed, minus their part of the whole's."""
-    for axis in range(trees.ordered.shape[0]):
-        if not trees.ordered[axis]:
-            continue
-        low, high = boxes.low[box, axis], boxes.high[box, axis]
-        effect, total = 0.0, 0.0
-        for place in range(low, high):
-            effect += room.effects[axis, place]
-            size = trees.sums[axis, place + 1] - trees.sums[axis, place]
-            # The sum up to here takes the place of the effect, of which nobody asks again.
-            room.effects[axis, place] = total
-            total += effect * size
-        whole = trees.sums[axis, high] - trees.sums[axis, low]
-        for place in range(low, high):
-            before = trees.sums[axis, place] - trees.sums[axis, low]
-            room.effects[axis, place] -= total * (before / whole)
 
 
 @part
@@ -115,7 +87,7 @@ def foreseen_cut(boxes: Boxes, box: int, scores: Scores, above: float, open_now:
     On either side a score has another mean, by main effects along the axis, and these vary less; the rest is taken to
     stay as it is.
     """
-    trees, room, work = scores.trees, scores.room, scores.work
+    trees, work = scores.trees, scores.work
     least, chosen = open_now * (1.0 - 2.0**-20), -1
     for axis in range(trees.ordered.shape[0]):
         width = work.width[axis]
@@ -123,11 +95,11 @@ def foreseen_cut(boxes: Boxes, box: int, scores: Scores, above: float, open_now:
             continue
         for cut in range(1, width):
             work.gained[cut, :] = 0.0
-        for score in range(room.moments.shape[0]):
+        for score in range(work.moments.shape[0]):
             total, main = 0.0, work.main[score, axis]
             for x in range(width):
                 total += work.part[axis, x] * main[x] * main[x]
-            mean, variance = room.moments[score, 0], max(0.0, room.moments[score, 1] - total)
+            mean, variance = work.moments[score, 0], max(0.0, work.moments[score, 1] - total)
             size, effect, square = 0.0, 0.0, 0.0
             for cut in range(1, width):
                 part_of = work.part[axis, cut - 1]

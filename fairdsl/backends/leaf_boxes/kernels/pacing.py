@@ -11,9 +11,9 @@ from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Trees
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, bounding
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["STEPS", "note_cut", "note_effects", "note_look", "worth_effects", "worth_moments"]
+__all__ = ["STEPS", "note_cut", "note_effects", "note_look", "worth_effects"]
 
-_HEAP, _LOOKED, _RANGES, _MOMENTS, _PAIRWISE = 0, 3, 4, 5, 6
+_HEAP, _LOOKED = 0, 3
 _OPEN, _FOR_EFFECTS, _CLOSED, _FOR_RANGES = 0, 1, 2, 3
 #: So many steps of effects count as one node, and a word of ranges as so many nodes; a node of effects takes so many
 #: times as long.
@@ -25,30 +25,19 @@ _OF_EFFECTS, _OF_ALL = 1.0 / 32, 1.0 / 2048
 _TRIED, _FRESH = 512, 0.6
 #: Cuts alone settle nothing where of all boxes looked at this part waits: half of them, were each cut and none settled.
 _UNSETTLED = 0.48
-#: Exact moments, which take some hundred times as long, are worked out where effects of pairs leave so much of the
-#: variance unexplained, while they took no more of the time so far than this.
-_UNEXPLAINED, _PART = 0.3, 0.02
 
 
 @part
 def worth_effects(trees: Trees, boxes: Boxes, box: int) -> bool:
     """Whether effects of pairs are worked out of a box."""
     pace, looked, above = boxes.pace, boxes.counts[_LOOKED], bounding(boxes, box)
-    if trees.margins[3] < 0.0 or (above >= 0 and boxes.mass[box] > _FRESH * boxes.mass[above]):
+    if not trees.precise or (above >= 0 and boxes.mass[box] > _FRESH * boxes.mass[above]):
         return False
     settling = pace[WAITING] > 0.0 and boxes.counts[_HEAP] < _UNSETTLED * looked
     power = 0.5 * looked * pace[_CLOSED] / pace[WAITING] if settling else 0.0
     longer = 1.0 + _SLOWER * pace[_FOR_EFFECTS] / (2.0 * pace[_FOR_RANGES])
     ahead = pace[_OPEN] * longer ** min(1.0, max(0.0, power)) < 1.0
     return bool(ahead or looked % _TRIED == 0)
-
-
-@part
-def worth_moments(boxes: Boxes, unexplained: float) -> bool:
-    """Whether moments are worked out: effects of pairs explain little, and moments took little of the time so far."""
-    counts = boxes.counts
-    little = counts[_MOMENTS] <= _PART * (counts[_PAIRWISE] + _WORD * counts[_RANGES])
-    return bool(little and unexplained > _UNEXPLAINED)
 
 
 @part

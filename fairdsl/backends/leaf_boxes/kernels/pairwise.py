@@ -4,8 +4,8 @@ Within a box the axes are independent, so every function is a sum of a mean, a *
 of each pair of axes and a rest, which are uncorrelated (Hoeffding's decomposition). Effects of a sum are the sums of
 the trees' effects, so all of it but the rest is added up exactly, in tables over the parts of one axis and of two; and
 the deviation of the rests' sum is at most the sum of the deviations of each tree's rest, which follow from that tree.
-That takes time for each tree, where :func:`.bounds.moments` takes time for each two of them; in small boxes, where what
-a tree still tests seldom is more than two axes, it is hardly wider.
+That takes time for each tree, where exact moments take time for each two of them: after as long, these leave more open
+(benchmarks/experiments.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from fairdsl.backends.leaf_boxes.kernels.bounds import weight
 from fairdsl.backends.leaf_boxes.kernels.ranges import narrow, own_leaves, parts_here, spans
-from fairdsl.backends.leaf_boxes.kernels.records import Bits, Effects, Leaves, Room, Trees
+from fairdsl.backends.leaf_boxes.kernels.records import Bits, Effects, Leaves, Trees
 from fairdsl.numerics.kernels.bits import lowest
 from fairdsl.numerics.kernels.compiled import part
 
@@ -26,13 +26,13 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
 @part
-def enter_lines(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, work: Effects) -> int:
+def enter_lines(trees: Trees, leaves: Leaves, tree: int, own: Bits, work: Effects) -> int:
     """The axes along which a box parts a tree's leaves: their segments, and the size of each; how many axes."""
     count, start, end, axes = 0, leaves.starts[tree], leaves.starts[tree + 1], np.uint64(leaves.tested[tree])
     while axes != _NONE:
         axis = lowest(axes)
         axes &= axes - _ONE
-        low, high, row = room.low[axis], room.high[axis], leaves.rows[axis]
+        low, high, row = work.low[axis], work.high[axis], leaves.rows[axis]
         behind = row + (leaves.rows[axis + 1] - row) // 2 + high - 1
         if spans(own, leaves.meet[row + low], leaves.meet[behind], start, end):
             continue
@@ -67,12 +67,12 @@ def mark_ends(leaves: Leaves, tree: int, own: Bits, axis: int, low: int, high: i
 
 
 @part
-def enter_leaf(trees: Trees, leaves: Leaves, place: int, room: Room, work: Effects, number: int, count: int) -> float:
+def enter_leaf(trees: Trees, leaves: Leaves, place: int, work: Effects, number: int, count: int) -> float:
     """Write down the segments of each line that a leaf meets, and the inverse of its share; its chance."""
     chance = 1.0
     for line in range(count):
         axis, ends, first = work.axes[line], work.ends[line], 0
-        low, high = room.low[axis], room.high[axis]
+        low, high = work.low[axis], work.high[axis]
         begin, behind = max(leaves.low[place, axis], low), min(leaves.high[place, axis], high)
         while ends[first + 1] <= work.numbers[axis, begin - low]:
             first += 1
@@ -85,15 +85,13 @@ def enter_leaf(trees: Trees, leaves: Leaves, place: int, room: Room, work: Effec
         chance *= share
     for axis in range(trees.ordered.shape[0]):
         if not trees.ordered[axis]:
-            mine = leaves.low[place, axis] & room.low[axis]
-            chance *= weight(trees, axis, mine, 0) / weight(trees, axis, room.low[axis], 0)
+            mine = leaves.low[place, axis] & work.low[axis]
+            chance *= weight(trees, axis, mine, 0) / weight(trees, axis, work.low[axis], 0)
     return chance
 
 
 @part
-def enter_leaves(
-    trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, work: Effects, row: int, count: int
-) -> int:
+def enter_leaves(trees: Trees, leaves: Leaves, tree: int, own: Bits, work: Effects, row: int, count: int) -> int:
     """List a tree's leaves within a box: value above the least, chance, segments; how many there are."""
     number, least = 0, 0
     for word in range(leaves.starts[tree], leaves.starts[tree + 1]):
@@ -101,7 +99,7 @@ def enter_leaves(
         while bits != _NONE:
             place = word * 64 + lowest(bits)
             bits &= bits - _ONE
-            chance = enter_leaf(trees, leaves, place, room, work, number, count)
+            chance = enter_leaf(trees, leaves, place, work, number, count)
             if chance <= 0.0:
                 continue
             if number == 0:
@@ -113,10 +111,10 @@ def enter_leaves(
 
 
 @part
-def enter_tree(trees: Trees, leaves: Leaves, tree: int, own: Bits, room: Room, work: Effects, row: int) -> None:
+def enter_tree(trees: Trees, leaves: Leaves, tree: int, own: Bits, work: Effects, row: int) -> None:
     """Add the effects of a tree whose leaves are ``own`` to a row of the tables, and what it adds to the rest."""
-    count = enter_lines(trees, leaves, tree, own, room, work)
-    number = enter_leaves(trees, leaves, tree, own, room, work, row, count)
+    count = enter_lines(trees, leaves, tree, own, work)
+    number = enter_leaves(trees, leaves, tree, own, work, row, count)
     if number == 1:
         return
     mean, square = 0.0, 0.0
@@ -199,16 +197,16 @@ def enter_pair(work: Effects, row: int, number: int, line: int, other: int, mean
 
 
 @part
-def lay_out(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> None:
+def lay_out(trees: Trees, leaves: Leaves, work: Effects) -> None:
     """Divide each axis where leaves that the box reaches begin or end: nothing changes between two such places."""
     index = work.numbers
     for axis in range(trees.ordered.shape[0]):
         if trees.ordered[axis]:
-            for place in range(room.high[axis] - room.low[axis]):
+            for place in range(work.high[axis] - work.low[axis]):
                 index[axis, place] = 0
-            index[axis, room.high[axis] - room.low[axis]] = 1
-    for word in range(room.reached.shape[0]):
-        bits = room.reached[word]
+            index[axis, work.high[axis] - work.low[axis]] = 1
+    for word in range(work.reached.shape[0]):
+        bits = work.reached[word]
         while bits != _NONE:
             leaf = word * 64 + lowest(bits)
             bits &= bits - _ONE
@@ -217,13 +215,13 @@ def lay_out(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> None:
                 axis = lowest(axes)
                 axes &= axes - _ONE
                 if trees.ordered[axis]:
-                    low, high = room.low[axis], room.high[axis]
+                    low, high = work.low[axis], work.high[axis]
                     index[axis, max(leaves.low[leaf, axis], low) - low] = 1
                     index[axis, min(leaves.high[leaf, axis], high) - low] = 1
     for axis in range(trees.ordered.shape[0]):
         if trees.ordered[axis]:
             width = 0
-            for place in range(1, room.high[axis] - room.low[axis] + 1):
+            for place in range(1, work.high[axis] - work.low[axis] + 1):
                 width += index[axis, place]
                 if index[axis, place] == 1:
                     work.edge[axis, width] = place
@@ -233,14 +231,14 @@ def lay_out(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> None:
 
 
 @part
-def clear(trees: Trees, room: Room, work: Effects) -> None:
+def clear(trees: Trees, work: Effects) -> None:
     """Empty the tables, and lay out those of two axes for this box."""
     axes, rows, place = trees.ordered.shape[0], work.main.shape[0], 0
     for axis in range(axes):
         if not trees.ordered[axis]:
             continue
-        low, width, edge = room.low[axis], work.width[axis], work.edge[axis]
-        whole = weight(trees, axis, low, room.high[axis])
+        low, width, edge = work.low[axis], work.width[axis], work.edge[axis]
+        whole = weight(trees, axis, low, work.high[axis])
         for x in range(width):
             work.part[axis, x] = weight(trees, axis, low + edge[x], low + edge[x + 1]) / whole
             for row in range(rows):
@@ -319,8 +317,8 @@ def unexplained(work: Effects, score: int, alike: int) -> float:
 
 
 @part
-def pairwise(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> float:
-    """Fill ``room.moments`` with the mean of each score and a bound of its variance, in whole units, of ``room.low``.
+def pairwise(trees: Trees, leaves: Leaves, work: Effects) -> float:
+    """Fill ``work.moments`` with the mean of each score and a bound of its variance, in whole units, of ``work.low``.
 
     Means are counted from the limit below; the result is how far one may be off. Let R be the width of an assignment's
     range, T trees, L leaves of a tree, a axes and P parts of an axis, u = 2^-53. An entry of a table is a sum of
@@ -331,30 +329,30 @@ def pairwise(trees: Trees, leaves: Leaves, room: Room, work: Effects) -> float:
     is 4 R at most, so its square, and a mean of such, is off by 16 g R^2 if g < 1. There are fewer than (1 + a)^2
     tables, of a tree as well, and in cells at most five entries are one: 16 (8 + a)^2 g R^2 is more than all of these.
     """
-    scores, off = room.moments.shape[0], 0.0
-    for word in range(room.reached.shape[0]):
-        room.reached[word] = leaves.everywhere[word]
+    scores, off = work.moments.shape[0], 0.0
+    for word in range(work.reached.shape[0]):
+        work.reached[word] = leaves.everywhere[word]
     for axis in range(trees.ordered.shape[0]):
-        narrow(trees.ordered, leaves, axis, room.low[axis], room.high[axis], room.reached, room.union)
-    lay_out(trees, leaves, room, work)
-    clear(trees, room, work)
+        narrow(trees.ordered, leaves, axis, work.low[axis], work.high[axis], work.reached, work.union)
+    lay_out(trees, leaves, work)
+    clear(trees, work)
     for tree in range(leaves.starts.shape[0] - 1):
         if tree < leaves.alike:
-            enter_tree(trees, leaves, tree, room.reached, room, work, scores)
+            enter_tree(trees, leaves, tree, work.reached, work, scores)
             continue
         parted = False
         for score in range(1, scores):
-            parted = parted or parts_here(leaves, tree, room.reached, score, 0)
+            parted = parted or parts_here(leaves, tree, work.reached, score, 0)
         for score in range(scores if parted else 1):
-            own_leaves(leaves, tree, room.reached, score, room.union)
-            enter_tree(trees, leaves, tree, room.union, room, work, score if parted else scores)
+            own_leaves(leaves, tree, work.reached, score, work.union)
+            enter_tree(trees, leaves, tree, work.union, work, score if parted else scores)
     for score in range(scores):
         span = work.sums[scores, 1] + work.sums[score, 1]
         above = float(work.least[scores] + work.least[score] - trees.limits[0])
-        room.moments[score, 0] = above + (work.sums[scores, 0] + work.sums[score, 0])
+        work.moments[score, 0] = above + (work.sums[scores, 0] + work.sums[score, 0])
         many = (8.0 + trees.ordered.shape[0]) ** 2
         work.more[score] = 16.0 * many * work.rounding[0] * span * span
         work.rest[score] = unexplained(work, score, scores) + work.more[score]
-        room.moments[score, 1] = explained(trees, work, score, scores) + work.rest[score]
+        work.moments[score, 1] = explained(trees, work, score, scores) + work.rest[score]
         off = max(off, work.rounding[0] * span + 2.0**-50 * abs(above))
     return off

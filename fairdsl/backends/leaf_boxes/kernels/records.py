@@ -47,32 +47,27 @@ FAIR, VACUOUS, UNFAIR, STUCK, OPEN, PEELED, COUNTED = 0, 1, 2, 3, 4, 5, 6
 class Trees(NamedTuple):
     """Trees without shared nodes, of each assignment of the protected attributes, over the axes of boxes.
 
-    A node tests whether the part of its axis is before ``cut`` (ordered), or in ``cut``, a set of bits. What the way to
-    a node leaves of its own axis are the parts from ``first`` up to ``last``, or the set ``first``. Leaves, of axis -1,
-    have a ``value``: what they add to the score, as a whole number.
+    A node tests whether the part of its axis is before ``cut`` (ordered), or in ``cut``, a set of bits. Leaves, of axis
+    -1, have a ``value``: what they add to the score, as a whole number.
     """
 
     axis: Integers
     cut: Integers
     yes: Integers
     no: Integers
-    first: Integers
-    last: Integers
     value: Integers
-    #: The values as floats, in units of the score.
-    real: Floats
     #: The roots, [assignments, trees], and those of the condition that says who is there, 1 or 0, [assignments].
     roots: Annotated[Integers, 2]
     conditions: Integers
     #: Whether two people of one assignment may be compared with each other, [assignments].
     inside: BoolArray
     ordered: BoolArray
-    #: Sums of the sizes of parts along each axis, exact, [axes, parts + 1].
+    #: Sums of the sizes of parts along each axis, [axes, parts + 1], and whether all are exact: else no means are taken
+    #: of a box, and none is counted.
     sums: Annotated[Floats, 2]
+    precise: bool
     #: A score is below for sure up to the first, above for sure from the second on.
     limits: Integers
-    #: The same in units of the score, outward; then what rounding may add to a mean and to a variance.
-    margins: Floats
 
 
 class Leaves(NamedTuple):
@@ -150,9 +145,10 @@ class Boxes(NamedTuple):
     heap: Integers
     keys: Floats
     free: Integers
-    #: Sizes of the heap, of ``free``, of the boxes in use; boxes looked at; nodes visited for ranges, for moments, and
-    #: as much as visiting so many nodes takes for effects of pairs. Then how many boxes, from the first, nobody has
-    #: looked at yet, and how many entries of ``free`` were free before the last call and still are.
+    #: Sizes of the heap, of ``free``, of the boxes in use; boxes looked at; nodes visited for ranges, 0 (of which files
+    #: count another kind), and as much as visiting so many nodes takes for effects of pairs. Then how many boxes, from
+    #: the first, nobody has looked at yet, and how many entries of ``free`` were free before the last call and still
+    #: are.
     counts: Integers
     #: Running means: the share of a box that effects of pairs leave open, and what is counted for them; by how much
     #: less is open once a box is cut, and what is counted for a look without effects. Then the open mass of the heap,
@@ -195,29 +191,17 @@ class Parts(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch space: the kernels allocate nothing."""
+    """Scratch space for ranges: the kernels allocate nothing."""
 
-    stack: Integers
-    chances: Floats
-    inner_stack: Integers
-    inner_chances: Floats
-    lows: Annotated[Integers, 2]
-    highs: Annotated[Integers, 2]
-    #: Of the trees that a box leaves open: where they are, their means, and the axes that they test, as bits.
-    active: Integers
-    means: Floats
-    tested: Integers
-    #: Of each assignment: whether it is there, ends of its score, of its score minus the first one's; mean, variance.
+    #: Of each assignment: whether it is there, ends of its score, of its score minus the first one's.
     present: BoolArray
     ends: Annotated[Integers, 2]
     before: Annotated[Integers, 2]
-    moments: Annotated[Floats, 2]
     #: What ranges gain by a cut before each part, [axes, parts + 1]; of axes that are not ordered in all, at 0, and the
     #: set that gains most, and how much.
     gain: Annotated[Floats, 2]
     sets: Integers
     widest: Integers
-    effects: Annotated[Floats, 2]
     #: The leaves that a box reaches, and scratch space of the same kind, [words].
     reached: Bits
     union: Bits
@@ -238,6 +222,13 @@ class Effects(NamedTuple):
     Places are parts of an axis, or several beside each other that no leaf in the box tells apart.
     """
 
+    #: The ends of a box; the leaves that it reaches, and scratch space of the same kind, [words].
+    low: Integers
+    high: Integers
+    reached: Bits
+    union: Bits
+    #: Mean and variance of each sum.
+    moments: Annotated[Floats, 2]
     #: Of each axis how many places a box has, where they begin and end [axes, parts + 1], counted from where the box
     #: begins, and the number of the place in which each part is (the one behind the box too).
     width: Integers
@@ -308,7 +299,6 @@ class Scores(NamedTuple):
 
     trees: Trees
     leaves: Leaves
-    room: Room
     work: Effects
     above: BoolArray
     below: BoolArray

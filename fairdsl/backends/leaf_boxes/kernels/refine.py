@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, moments, reached, weight
+from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, reached, weight
 from fairdsl.backends.leaf_boxes.kernels.cells import fair_by_cells
 from fairdsl.backends.leaf_boxes.kernels.counting import count_box, worth_counting
-from fairdsl.backends.leaf_boxes.kernels.cutting import best_cut, foreseen_cut, nearest_cut, sum_effects
-from fairdsl.backends.leaf_boxes.kernels.pacing import (
-    STEPS,
-    note_cut,
-    note_effects,
-    note_look,
-    worth_effects,
-    worth_moments,
-)
+from fairdsl.backends.leaf_boxes.kernels.cutting import best_cut, foreseen_cut, nearest_cut
+from fairdsl.backends.leaf_boxes.kernels.pacing import STEPS, note_cut, note_effects, note_look, worth_effects
 from fairdsl.backends.leaf_boxes.kernels.pairwise import pairwise
 from fairdsl.backends.leaf_boxes.kernels.peeling import copy_box, enter_settled, narrower, peel, read_off
 from fairdsl.backends.leaf_boxes.kernels.ranges import gains, profile, ranges
@@ -37,7 +30,7 @@ from fairdsl.numerics.kernels.compiled import exact, part
 
 __all__ = ["refine"]
 
-_HEAP, _FREE, _USED, _LOOKED, _RANGES, _MOMENTS, _PAIRWISE, _NEW, _FREED_BEFORE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+_HEAP, _FREE, _USED, _LOOKED, _RANGES, _PAIRWISE, _NEW, _FREED_BEFORE = 0, 1, 2, 3, 4, 6, 7, 8
 #: A box is counted at once if it leaves at least this part as much open as the first that waits, else when it is first.
 _SOON = 0.25
 #: The share of a variance that effects of pairs may leave unexplained where cells are gone through.
@@ -45,28 +38,27 @@ _REST = 0.1
 
 
 @part
-def fair_by_moments(scores: Scores, below: float, above: float, off: float, more: float) -> float:
-    """The share of a box, all of it there, that is treated alike at least: all are above, or all are below.
+def fair_by_moments(scores: Scores, above: float, off: float) -> float:
+    """The share of a box, all of it there, that is treated alike at least: all are above, or all are below 0.
 
-    Some are not where one of the sums is not that count for it. Limits are those of the sums, whose means are ``off``
-    by so much at most, and whose variances by ``more``.
+    Some are not where one of the sums is not that count for it. Means are ``off`` by so much at most.
     """
-    not_above, not_below, moments = 0.0, 0.0, scores.room.moments
+    not_above, not_below, moments = 0.0, 0.0, scores.work.moments
     for score in range(moments.shape[0]):
         if scores.above[score]:
-            not_above += cantelli(moments[score, 1] + more, moments[score, 0] - off - above)
+            not_above += cantelli(moments[score, 1], moments[score, 0] - off - above)
         if scores.below[score]:
-            not_below += cantelli(moments[score, 1] + more, below - moments[score, 0] - off)
+            not_below += cantelli(moments[score, 1], -moments[score, 0] - off)
     return max(0.0, 1.0 - min(not_above, not_below))
 
 
 @part
 def unexplained_part(scores: Scores) -> float:
     """The largest share of a variance that effects of pairs leave unexplained."""
-    found = 0.0
-    for score in range(scores.room.moments.shape[0]):
-        if (scores.above[score] or scores.below[score]) and scores.room.moments[score, 1] > 0.0:
-            found = max(found, scores.work.rest[score] / scores.room.moments[score, 1])
+    found, work = 0.0, scores.work
+    for score in range(work.moments.shape[0]):
+        if (scores.above[score] or scores.below[score]) and work.moments[score, 1] > 0.0:
+            found = max(found, work.rest[score] / work.moments[score, 1])
     return found
 
 
@@ -156,7 +148,7 @@ def bound(
         if nearest_cut(trees, boxes, box, room, first, last):
             return OPEN
         gains(trees, leaves, room)
-        if best_cut(trees, boxes, box, room, False):
+        if best_cut(trees, boxes, box, room):
             return OPEN
         if not peeled:
             return STUCK
@@ -165,26 +157,19 @@ def bound(
 @part
 def bound_by_moments(boxes: Boxes, box: int, people: Room, scores: Scores) -> bool:
     """Bound what of a box is fair by means and variances, and choose where to cut it; False where that is not seen."""
-    counts, trees, room, work = boxes.counts, scores.trees, scores.room, scores.work
+    counts, trees, work = boxes.counts, scores.trees, scores.work
     if scores.own:
         for person in range(people.present.shape[0]):
             scores.above[person] = scores.below[person] = people.present[person]
     for axis in range(trees.ordered.shape[0]):
-        room.low[axis], room.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
-    off, apart = pairwise(trees, scores.leaves, room, work), float(trees.limits[1] - trees.limits[0])
-    share, unexplained = fair_by_moments(scores, 0.0, apart, off, 0.0), unexplained_part(scores)
-    by_cells = fair_by_cells(scores, apart, 16.0 * off) if unexplained < _REST else 0.0
+        work.low[axis], work.high[axis] = boxes.low[box, axis], boxes.high[box, axis]
+    off, apart = pairwise(trees, scores.leaves, work), float(trees.limits[1] - trees.limits[0])
+    share = fair_by_moments(scores, apart, off)
+    by_cells = fair_by_cells(scores, apart, 16.0 * off) if unexplained_part(scores) < _REST else 0.0
     share = max(share, by_cells)
     keep_share(boxes, box, share)
     counts[_PAIRWISE] += work.steps[0] // STEPS
     note_effects(boxes, 1.0 - share, work.steps[0] // STEPS)
-    if worth_moments(boxes, unexplained):
-        margins = trees.margins
-        moments(trees, boxes.low[box], boxes.high[box], room, counts)
-        share = fair_by_moments(scores, margins[0], margins[1], margins[2], margins[3])
-        keep_share(boxes, box, share)
-        sum_effects(trees, boxes, box, room)
-        return best_cut(trees, boxes, box, room, True)
     return foreseen_cut(boxes, box, scores, apart, 1.0 - share)
 
 
@@ -227,7 +212,7 @@ def settle(
 @part
 def visited(counts: Integers) -> int:
     """Nodes and leaves that were gone through."""
-    return int(counts[_RANGES] + counts[_MOMENTS] + counts[_PAIRWISE])
+    return int(counts[_RANGES] + counts[_PAIRWISE])
 
 
 @part
