@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -21,7 +21,14 @@ from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
 from fairdsl_verify.tree import Checker, follow
 from tests.models.tree_files import regressor, tree_file
-from tests.proving import proved_networks, test_moments, test_rates_proofs, test_relaxed_proofs, test_tree_proofs
+from tests.proving import (
+    proved_networks,
+    test_linked_units,
+    test_moments,
+    test_rates_proofs,
+    test_relaxed_proofs,
+    test_tree_proofs,
+)
 from tests.proving.proved_networks import path_of
 from tests.proving.test_checker_review import ABOVE_ZERO, question
 
@@ -40,6 +47,9 @@ EVERYBODY: list[dict[str, Any]] = [
     {"name": "sex", "type": "values", "values": [0, 1], "labels": ["f", "m"]},
     {"name": "race", "type": "values", "values": [0, 1], "labels": ["x", "y"]},
 ]
+
+#: Shares of a model in a folder, by its seed, with what they are.
+Proofs = Callable[[Path, int], Iterable[tuple[Proved, tuple[Fraction, Fraction]]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,12 +107,13 @@ def _forests(folder: Path, *, seeds: int) -> list[Subject]:
     return found
 
 
-def _relaxed(folder: Path, *, seeds: int) -> list[Subject]:
+def _on_the_two(shares_of: Proofs, folder: Path, *, seeds: int) -> list[Subject]:
+    """Of relaxed questions, and of conditions on the two."""
     found = []
     for seed in range(2, 2 + seeds):
         model = folder / str(seed) / "m.onnx"
         with patch("fairdsl.proving.prover.EVALUATED", 8):  # so that there are boxes
-            for each, truth in test_relaxed_proofs.shares_of(model.parent, seed):
+            for each, truth in shares_of(model.parent, seed):
                 if each.proof is not None:
                     found.append(_subject(each, model, partial(shares, truth)))
     return found
@@ -208,7 +219,8 @@ SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "network": _networks,
     "linear": partial(_networks, linear=True),
     "forest": _forests,
-    "relaxed": _relaxed,
+    "relaxed": partial(_on_the_two, test_relaxed_proofs.shares_of),
+    "linked": partial(_on_the_two, test_linked_units.shares_of),
     "lines": _lines,
     "means": _means,
     "rates": _rates,
