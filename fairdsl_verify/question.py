@@ -267,8 +267,8 @@ class Model:
 class Question(Model):
     """All that a proof about pairs is about."""
 
-    #: Whether more may be different than what differs, or a condition is on the two; and what shares are of.
-    loose, units = False, "units"
+    #: Whether it is about individuals and not units, what shares are of, and whether a condition links two in a unit.
+    loose, units, linked = False, "units", False
 
     def __init__(self, data: Any) -> None:
         known = ("format", "property", "model", "attributes", "reads", "decides", "differ", "mode", "where", "target")

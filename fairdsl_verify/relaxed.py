@@ -1,20 +1,22 @@
 """Relaxed questions: more may be different than what differs, by a distance or at all, or a condition is on the two.
 
 Whatever is asked of a box is asked of everybody in it and around it, which is the box with each relaxed attribute as
-far out as it may differ: who is compared with somebody in the box is there. Shares are of individuals, not of units.
+far out as it may differ: who is compared with somebody in the box is there. Shares are of individuals; where nothing is
+relaxed and a condition names both of the two, of units, in which those are linked who meet it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, combinations
 from math import ceil
 from typing import Any
 
-from fairdsl_verify import reject
+from fairdsl_verify import reject, require
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import (
+    MAYBE,
     MOST_EVALUATED,
     NO,
     YES,
@@ -37,11 +39,13 @@ def question_of(data: Any) -> Question:
 
 def checker_of(question: Question, graph: Graph) -> Checker:
     """What computes the claims about a question."""
-    return RelaxedChecker(question, graph) if isinstance(question, RelaxedQuestion) else Checker(question, graph)
+    if isinstance(question, RelaxedQuestion):
+        return RelaxedChecker(question, graph) if question.loose else LinkedChecker(question, graph)
+    return Checker(question, graph)
 
 
 class RelaxedQuestion(Question):
-    """A question about pairs who may be different in more than what differs; shares are of those with a partner."""
+    """A question about pairs who may be different in more than what differs, or who meet a condition on the two."""
 
     loose, units = True, "individuals"
 
@@ -67,8 +71,12 @@ class RelaxedQuestion(Question):
         self.sides = self.sides if len(self.sides) == 1 else {0, 1}
         if len(self.sides) == 1:
             self.units = f"individuals who are `{'ab'[min(self.sides)]}`"
-        elif self.asks == "share" and data["pair"] != ["and"] and not self.relax:
-            reject("a share of units with a condition on both of two: this format has no proofs of that")
+        elif self.asks == "share" and not self.relax:
+            self.loose, self.units, self.linked = (
+                False,
+                "units, in each of which those are linked who meet `pair`",
+                True,
+            )
 
 
 def _places(condition: Condition) -> Iterator[int]:
@@ -81,10 +89,78 @@ def _places(condition: Condition) -> Iterator[int]:
         yield from (place for place, _ in condition.terms)
 
 
-class RelaxedChecker(Checker):
-    """Computes what holds on boxes and around them."""
+class PairChecker(Checker):
+    """Knows which two individuals are compared."""
 
     question: RelaxedQuestion
+
+    def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether two are asked about, different and near enough to each other, and meet the condition on the two."""
+        return self.is_asked(one) and self.is_asked(other) and self.near(one, other)
+
+    def is_asked(self, one: Sequence[int]) -> bool:
+        """Whether somebody is asked about."""
+        return self.asked([(at, at) for at in one]) == YES
+
+    def near(self, one: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether two are different and near enough to each other, and meet the condition on the two."""
+        differ = [one[place] != other[place] for place in self.question.differ]
+        if not any(differ) or (self.question.each and not all(differ)):
+            return False
+        for place in self.shared:
+            by, value = self.question.relax.get(place, Fraction(0)), self.question.attributes[place].value
+            if by is not None and abs(value(one[place]) - value(other[place])) > by:
+                return False
+        return self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
+
+
+class LinkedChecker(PairChecker):
+    """Computes what holds of units in which those are linked who meet the condition on the two, in either order."""
+
+    def __init__(self, question: RelaxedQuestion, graph: Graph) -> None:
+        super().__init__(question, graph)
+        count = len(question.attributes)
+        #: What is not different, and the condition speaks of; the last ranges of it, and the links there.
+        self.spoken = sorted({place % count for place in _places(question.pair)} - {*question.differ})
+        self.last: tuple[list[tuple[int, int]], list[bytearray]] | None = None
+
+    def links(self, box: Box) -> list[bytearray]:
+        """Of each two assignments whether they meet the condition in all units of the box, in some perhaps, or none."""
+        here = [box[place] for place in self.spoken]
+        if self.last is None or self.last[0] != here:
+            parts, truth = [self.assigned(box, one) for one in range(len(self.assignments))], self.question.pair.truth
+            found = [bytearray(len(parts)) for _ in parts]
+            for one, other in combinations(range(len(parts)), 2):
+                if super().compared(one, other):
+                    met = max(truth(parts[one] + parts[other]), truth(parts[other] + parts[one]))
+                    found[one][other] = found[other][one] = met
+            self.last = here, found
+        return self.last[1]
+
+    def compared(self, one: int, other: int, box: Box = (), least: int = YES) -> bool:
+        """Whether two assignments are compared where all else is equal, in each unit of a box (MAYBE: in some)."""
+        return self.links(box)[one][other] >= least
+
+    def settled(self, members: Sequence[int], box: Box) -> bool:
+        """Whether the same are compared, directly or in a chain, in all units of the box."""
+        certain, perhaps = ({*map(frozenset, self.components(members, box, least))} for least in (YES, MAYBE))
+        return certain == perhaps
+
+    def node(self, box: Box, admitted: tuple[int, ...], known: Any) -> Node:
+        """A box, without those who are compared with nobody in it."""
+        node = super().node(box, admitted, known)
+        possible = [one for one, value in enumerate(node.admitted) if value != NO]
+        linked = {one for one in possible if any(self.links(box)[one][other] for other in possible)}
+        return Node(box, tuple(value if one in linked else NO for one, value in enumerate(node.admitted)), known)
+
+    def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
+        """Every unit of the box by itself, where it is known who is compared there."""
+        require(self.settled(members, node.box), "it is not known who is compared")
+        super().evaluated(node, members, totals)
+
+
+class RelaxedChecker(PairChecker):
+    """Computes what holds on boxes and around them."""
 
     def around(self, box: Box) -> Box:
         """The box with everybody who may be compared with somebody in it."""
@@ -119,25 +195,6 @@ class RelaxedChecker(Checker):
         """Whether the condition on the two is met, by who is one of those whose share is asked for and a partner."""
         truth = self.question.pair.truth
         return max(truth(mine + theirs if side == 0 else theirs + mine) for side in self.question.sides)
-
-    def related(self, one: Sequence[int], other: Sequence[int]) -> bool:
-        """Whether two are asked about, different and near enough to each other, and meet the condition on the two."""
-        return self.is_asked(one) and self.is_asked(other) and self.near(one, other)
-
-    def is_asked(self, one: Sequence[int]) -> bool:
-        """Whether somebody is asked about."""
-        return self.asked([(at, at) for at in one]) == YES
-
-    def near(self, one: Sequence[int], other: Sequence[int]) -> bool:
-        """Whether two are different and near enough to each other, and meet the condition on the two."""
-        differ = [one[place] != other[place] for place in self.question.differ]
-        if not any(differ) or (self.question.each and not all(differ)):
-            return False
-        for place in self.shared:
-            by, value = self.question.relax.get(place, Fraction(0)), self.question.attributes[place].value
-            if by is not None and abs(value(one[place]) - value(other[place])) > by:
-                return False
-        return self.question.pair.truth([(at, at) for at in (*one, *other)]) == YES
 
     def is_partner(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Whether somebody whose share is asked for has the other one, who is asked about too, for a partner."""

@@ -154,24 +154,24 @@ class Checker:
         """Whether all who are compared get the same decision; more than what differs may be what is read."""
         return found.side != MAYBE or (found.same and not self.question.loose)
 
-    def compared(self, one: int, other: int) -> bool:
-        """Whether two assignments are compared where all else is equal."""
+    def compared(self, one: int, other: int, box: Box = (), least: int = YES) -> bool:
+        """Whether two assignments are compared where all else is equal, in each unit of a box (MAYBE: in some)."""
         mine, theirs = self.assignments[one], self.assignments[other]
         return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
 
-    def components(self, members: Sequence[int]) -> list[list[int]]:
-        """The members that are compared, directly or in a chain."""
-        if not self.question.each:
+    def components(self, members: Sequence[int], box: Box, least: int = YES) -> list[list[int]]:
+        """The members that are compared in each unit of a box (MAYBE: in some, perhaps), directly or in a chain."""
+        if not (self.question.each or self.question.linked):
             return [list(members)]
         found: list[list[int]] = []
         for one in members:
-            joined = [group for group in found if any(self.compared(one, other) for other in group)]
+            joined = [group for group in found if any(self.compared(one, other, box, least) for other in group)]
             found = [*(group for group in found if group not in joined), [one, *chain(*joined)]]
         return found
 
-    def paired(self, members: Sequence[int]) -> bool:
-        """Whether two of them are compared in each unit."""
-        return any(len(component) > 1 for component in self.components(members))
+    def paired(self, members: Sequence[int], box: Box, least: int = YES) -> bool:
+        """Whether two of them are compared in each unit of a box; or in some, perhaps."""
+        return any(len(component) > 1 for component in self.components(members, box, least))
 
     def compares(self, two: Sequence[Sequence[int]]) -> bool:
         """Whether two individuals, given by their positions, are compared; rejected where they are said to be."""
@@ -184,7 +184,7 @@ class Checker:
         """Whether two are in one unit, and two are compared there."""
         unit = tuple((at, at) for at in one)
         sure = [each for each in range(len(self.assignments)) if self.asked(self.assigned(unit, each)) == YES]
-        return all(one[place] == other[place] for place in self.shared) and self.paired(sure)
+        return all(one[place] == other[place] for place in self.shared) and self.paired(sure, unit)
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
@@ -200,26 +200,26 @@ class Checker:
         if kind == "?":
             totals.open += mass
         elif kind == "V":
-            require(not self.paired(possible), "a leaf is called one of nobody who is compared, and somebody may be")
+            if self.paired(possible, node.box, MAYBE):
+                reject("a leaf is called one of nobody who is compared, and somebody may be")
         elif kind == "=":
             if not possible or not self.alike(self.bounded(node, slopes=slopes)):
                 reject("a leaf is called one of one decision, and the bounds do not say so")
-            totals.counted(fair=mass, sure=self.paired(sure))
+            totals.counted(fair=mass, sure=self.paired(sure, node.box))
         elif kind == "P":
             self.parted(node, possible, claim[1:])
-            totals.counted(fair=mass, sure=self.paired(sure))
+            totals.counted(fair=mass, sure=self.paired(sure, node.box))
         elif kind in "~/":
-            found = self.bounded(node, slopes=slopes)
-            if possible != sure or not self.paired(sure):
+            if possible != sure or not self.paired(sure, node.box):
                 reject("a leaf is counted, and it is not known who is compared there")
+            found = self.bounded(node, slopes=slopes)
             left = crossed(found, mass, along) if isinstance(found, Pass) else found.crossed(node.box, mass, along)
             totals.open += min(mass, left)
             totals.counted(fair=max(0, mass - left))
         elif kind == "U":
-            one, other = numbers
-            if not any(one in component and other in component for component in self.components(sure)):
+            if not any({*numbers} <= {*component} for component in self.components(sure, node.box)):
                 reject("a leaf names two who are not compared, or may not be asked about")
-            if (self.bounded(node, [one]).side, self.bounded(node, [other]).side) != (YES, NO):
+            if [self.bounded(node, [number]).side for number in numbers] != [YES, NO]:
                 reject("a leaf names two as decided differently, and the bounds do not say so")
             totals.counted(unfair=mass)
         else:
@@ -227,8 +227,8 @@ class Checker:
 
     def parted(self, node: Node, members: Sequence[int], words: Sequence[str]) -> None:
         """Reject unless the words show that no two who are compared are decided differently."""
-        if not isinstance(self.net, Integers) or self.question.loose:
-            reject("a leaf is about two, and the model has no units, or more may differ")
+        if not isinstance(self.net, Integers) or self.question.loose or self.question.linked:
+            reject("a leaf is about two, and the model has no units, or more may differ, or two are linked")
         require(len(members) ** 2 <= MOST_PAIRS, "a leaf is about two who have too many assignments")
         pairs = [(one, other) for one in members for other in members if self.compared(one, other)]
         Parting(self.net, node.box, self.assignments).follow(Two(pairs), iter(words))
@@ -236,7 +236,7 @@ class Checker:
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""
         require(all(node.admitted[number] == YES for number in members), "it is not known who is asked about")
-        components = [component for component in self.components(members) if len(component) > 1]
+        components = [component for component in self.components(members, node.box) if len(component) > 1]
         for unit, high in self.everybody(node.box, node.known, members) if components else ():
             fair, mass = all(len({high[one] for one in each}) == 1 for each in components), self.mass(Node(unit))
             totals.counted(fair=mass * fair, unfair=mass * (not fair))

@@ -27,6 +27,7 @@ from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers
 from fairdsl_verify.question import NO, YES, Box
+from fairdsl_verify.relaxed import LinkedChecker
 from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["grow_networks", "many_passes"]
@@ -66,9 +67,11 @@ _LOOKED_AT, _LEAST = 32, 64
 
 
 def many_passes(checker: Checker) -> bool:
-    """Whether the question is one about a network with hidden units that weigh every attribute."""
+    """Whether it is about a network with hidden units that weigh all attributes, and all units compare the same."""
     question, net = checker.question, checker.net
     if question.loose or not isinstance(net, Integers) or not net.weights:
+        return False
+    if isinstance(checker, LinkedChecker) and not checker.settled(range(len(checker.assignments)), checker.root().box):
         return False
     return all(net.idle[place] or net.multiples[place] is not None for place in checker.shared)
 
@@ -107,7 +110,7 @@ class _Growing:
         assert isinstance(checker.net, Integers)
         self._checker, self._root, self._pairing = checker, checker.root(), pairing
         self._looking = Looking(checker, checker.net)
-        self._components = checker.components(range(len(checker.assignments)))
+        self._components = checker.components(range(len(checker.assignments)), self._root.box)
         self._counted = counted(checker)
         #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.
         self._most: int | None = None

@@ -20,7 +20,7 @@ from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.forest import Forest, Sum, Tree
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Condition
-from fairdsl_verify.relaxed import RelaxedChecker
+from fairdsl_verify.relaxed import LinkedChecker, PairChecker, RelaxedChecker
 from fairdsl_verify.tree import Checker, Node, Totals
 
 __all__ = ["EVALUATED", "by_condition", "grow", "somebody"]
@@ -87,8 +87,9 @@ def grow(checker: Checker, deadline: Deadline, pairing: Pairing | None = None) -
             except RejectedError:  # somebody is too near to the threshold
                 one.grown.claim = "?"
                 checker.leaf(one.node, "?", totals)
+    counting = counted(checker)
     for _, _, one in sorted(heap):
-        one.grown.claim = "~" if counted(checker) and set(one.node.admitted) == {YES} and not deadline.passed else "?"
+        one.grown.claim = "~" if counting and set(one.node.admitted) == {YES} and not deadline.passed else "?"
         checker.leaf(one.node, [one.grown.claim], totals)
     root.pruned()
     return root, totals
@@ -102,7 +103,7 @@ def line_of(place: int, at: int) -> str:
 def counted(checker: Checker) -> bool:
     """Whether boxes of which something stays open are counted; where only all or nothing is asked, none is."""
     question = checker.question
-    everybody = checker.components(range(len(checker.assignments)))
+    everybody = checker.components(range(len(checker.assignments)), checker.root().box)
     units = question.asks == "share" and not question.loose
     return units and isinstance(checker.net, Integers) and any(len(each) > 1 for each in everybody)
 
@@ -115,31 +116,31 @@ def somebody(checker: Checker, deadline: Deadline) -> list[list[int]]:
             break
         node = waiting.pop()
         sure = [number for number, admitted in enumerate(node.admitted) if admitted == YES]
-        for two in (two for component in checker.components(sure) for two in _two(checker, component)):
+        for two in (two for component in checker.components(sure, node.box) for two in _two(checker, component)):
             points = [_point(checker, node, number) for number in two]
             with suppress(RejectedError):  # by a condition on the two
                 if checker.compares(points):
                     return points
         if isinstance(checker, RelaxedChecker) and (found := _related(checker, node)):
             return found
-        cut = by_condition(checker, node) if MAYBE in node.admitted else None
-        if isinstance(checker, RelaxedChecker):
-            cut = cut or _by_pair(checker, node)
+        cut = (by_condition(checker, node) if MAYBE in node.admitted else None) or _by_pair(checker, node)
         waiting += () if cut is None else reversed(checker.halves(node, line_of(*cut).split(" ")))
     return []
 
 
 def _two(checker: Checker, component: list[int]) -> Iterator[tuple[int, int]]:
     """Each two of a component that are compared themselves, of very large ones those of one alone."""
-    for one in component if checker.question.loose else component[:1]:
+    for one in component if isinstance(checker, PairChecker) else component[:1]:
         mine = checker.assignments[one]
         for other in component:
             if other != one and (not checker.question.each or all(map(int.__ne__, mine, checker.assignments[other]))):
                 yield one, other
 
 
-def _by_pair(checker: RelaxedChecker, node: Node) -> tuple[int, int] | None:
-    """The widest attribute of which a condition on the two speaks, in the middle."""
+def _by_pair(checker: Checker, node: Node) -> tuple[int, int] | None:
+    """The widest attribute of which a condition on the two speaks, in the middle; None where there is no condition."""
+    if not isinstance(checker, PairChecker):
+        return None
     count = len(checker.question.attributes)
     atoms = list(_atoms(checker.question.pair))
     places = {place % count for atom in atoms for place in ([atom.place] if atom.op == "in" else dict(atom.terms))}
@@ -183,16 +184,17 @@ def _step(checker: Checker, one: _Open, pairing: Pairing | None, deadline: Deadl
     node, grown = one.node, one.grown
     possible = [number for number, admitted in enumerate(node.admitted) if admitted != NO]
     sure = [number for number in possible if node.admitted[number] == YES]
-    if all(len(component) < 2 for component in checker.components(possible)):
+    if not checker.paired(possible, node.box, MAYBE):
         grown.claim = "V"
         return ()
     found = checker.bounded(node)
     if isinstance(checker, RelaxedChecker):
         sure = checker.sure(node)
     if checker.alike(found):
-        # Of a share it counts for more where it is known who is asked about.
+        # Of a share it counts for more where it is known who is compared.
         grown.claim = "="
-        if sure == possible or checker.question.asks == "holds":
+        known = sure == possible if checker.question.loose else checker.paired(sure, node.box)
+        if known or checker.question.asks == "holds":
             return ()
     if isinstance(checker, RelaxedChecker):
         if (claim := _relaxed(checker, node, len(possible), found)) is not None:
@@ -204,13 +206,14 @@ def _step(checker: Checker, one: _Open, pairing: Pairing | None, deadline: Deadl
         # Tests that are left may all be around the box.
         where = cut or _by_model(checker, node, found) or _by_influence(checker, node, {})
     elif possible == sure:
-        claim = _evaluated(checker, node, len(sure)) or _unfair(checker, node, sure, found)
+        settled = not isinstance(checker, LinkedChecker) or checker.settled(sure, node.box)
+        claim = (_evaluated(checker, node, len(sure)) if settled else None) or _unfair(checker, node, sure, found)
         if claim is None and pairing is not None:
             claim = pairing.claim(node, deadline)
         if claim is not None:
             grown.claim = claim
             return ()
-        where = _by_model(checker, node, found)
+        where = (None if settled else _by_pair(checker, node)) or _by_model(checker, node, found)
     else:
         where = by_condition(checker, node) or _by_model(checker, node, found)
     if where is None:
@@ -263,7 +266,7 @@ def _cells(checker: Checker, node: Node, place: int) -> int:
 def _unfair(checker: Checker, node: Node, sure: list[int], found: Pass | Sum) -> str | None:
     """Two assignments that are compared, and decided differently all over the box."""
     net = checker.net
-    for component in checker.components(sure):
+    for component in checker.components(sure, node.box):
         tried = component[:_TRIED]
         if isinstance(found, Pass) and isinstance(net, Integers):
             tried = _extremes(net, found, component)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real
-from fairdsl.ir.expr import TRUE, And, Compare, Member, Not, Or, Predicate, Variable, Who, holds, opposite, variables
+from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Variable, Who, holds, opposite, variables
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import ByThreshold, Deployed, Readout
 from fairdsl.ir.problem import Problem
@@ -41,9 +41,6 @@ def question_of(problem: Problem, graph: Graph) -> dict[str, Any]:
         raise Unproved("only questions about pairs with the same decision have proofs so far")
     if pair.sure:
         raise Unproved("questions `when confidence` is high have no proofs so far")
-    units = not pair.relax and pair.one_sided is None
-    if units and pair.pair_target != TRUE and problem.quantity is not Quantity.HOLDS:
-        raise Unproved("shares of units with conditions on both of two have no proofs so far")
     if problem.population is not None or problem.others:
         raise Unproved("shares under a distribution have no proofs so far")
     if problem.quantity not in (Quantity.HOLDS, Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE):

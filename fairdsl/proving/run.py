@@ -130,7 +130,10 @@ def _proved(
     if demand.under and not groups:
         raise Unproved("shares under a distribution have no proofs so far")
     if groups:
-        made = _of_rates(problem, deadline, deployed=deployed)
+        rates = watch.cut(lambda: _of_rates(problem, deadline, deployed=deployed), deadline)
+        if rates is None:
+            raise Unproved(INTERRUPTED if watch.ended else "the time was up")
+        made = rates
     else:
         made = _of_pairs(problem, deadline, observer, deployed=deployed, wanted=wanted)
     write_file(path, made.content())

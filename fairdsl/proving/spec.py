@@ -2,20 +2,20 @@
 
 Every process elaborates the spec by itself, and proves demand after demand as it is told; what it proves is what one
 process would with the same seconds. It is a program of its own (:mod:`fairdsl.processes`), which the terminal's Ctrl-C
-does not reach: it is told to come to an end.
+does not reach: it is sent a signal of its own, and does what one process would.
 """
 
 from __future__ import annotations
 
+import signal
 import traceback
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from fairdsl.backends.contract import Observer
-from fairdsl.clock import Deadline, received
+from fairdsl.clock import Deadline, listening, received
 from fairdsl.elaborate import Elaborated
 from fairdsl.processes import GoneError, Worker, waiting
 from fairdsl.proving.grown import Shares
@@ -75,18 +75,15 @@ def prove_spec(
     return tuple(proved)
 
 
-class _Said(Enum):
-    """What needs no more words, of the parent and of a process."""
-
-    END = "come to an end"
-    WRITTEN = "a proof is written, and not checked yet"
-
-
 class _Prover(Worker):
     """A process, and the demand that it proves."""
 
     name: str | None = None
     written = False
+
+    def interrupt(self) -> None:
+        """As Ctrl-C does."""
+        self.process.send_signal(signal.SIGINT)
 
 
 class _SideBySide:
@@ -111,7 +108,7 @@ class _SideBySide:
                 if ends is None and received() is not None:
                     ends, self._left = Deadline.within(AFTER + 1), []
                     for each in busy:
-                        each.send(_Said.END)
+                        each.interrupt()
                 if ends is not None and ends.passed:
                     break
         finally:
@@ -144,7 +141,8 @@ class _SideBySide:
             try:
                 said = prover.receive()
             except GoneError:
-                why = f"the process that proved it is gone{prover.gone().last}"
+                last = prover.gone().last
+                why = INTERRUPTED if received() is not None else f"the process that proved it is gone{last}"
                 self._found[prover.name] = self._without(prover.name, why=why)
                 self._provers.remove(prover)
                 if self._left:
@@ -154,9 +152,8 @@ class _SideBySide:
                 case Proved():
                     self._found[prover.name] = said
                     self._give(prover)
-                case _Said.WRITTEN:
-                    prover.written = True
                 case (str() as stage, fraction, detail):
+                    prover.written = stage.startswith("checking")
                     done = f"{len(self._found)} of {len(self._demands)} done"
                     self._observer.progress(stage, fraction, f"{detail}, {done}" if detail else done)
                 case _Failed(trace=trace):
@@ -185,22 +182,21 @@ class _Telling:
 
     def progress(self, stage: str, fraction: float | None, detail: str) -> None:
         """To the parent."""
-        if stage.startswith("checking"):
-            self._connection.send(_Said.WRITTEN)
         self._connection.send((stage, fraction, detail))
 
 
 def serve(connection: Connection[object, object]) -> None:
     """Prove the demands that the parent names, each in so many seconds, until it hangs up."""
     try:
-        order, observer = connection.recv(), _Telling(connection)
-        assert isinstance(order, Order), "it comes first"
-        demands = order.demands()
-        while True:
-            match connection.recv():
-                case (str() as name, float() as seconds):
-                    watch = Watch(f"proving {name}", seconds, observer, asked=connection.poll)
-                    connection.send(order.proved(name, demands[name], watch, observer))
+        with listening():
+            order, observer = connection.recv(), _Telling(connection)
+            assert isinstance(order, Order), "it comes first"
+            demands = order.demands()
+            while True:
+                match connection.recv():
+                    case (str() as name, float() as seconds):
+                        watch = Watch(f"proving {name}", seconds, observer)
+                        connection.send(order.proved(name, demands[name], watch, observer))
     except (EOFError, OSError):
         return
     except Exception:

@@ -48,7 +48,7 @@ def many_at_a_time(checker: Checker) -> bool:
     """Whether it is about trees, whole numbers and categories, without conditions, and each two are compared."""
     question, net = checker.question, checker.net
     free = all(each.op == "and" and not each.parts for each in (question.where, question.target))
-    components = checker.components(range(len(checker.assignments)))
+    components = checker.components(range(len(checker.assignments)), checker.root().box)
     compared = len(components) == 1 and len(components[0]) > 1
     whole = not any(each.real for each in question.attributes) and not question.loose
     return free and compared and whole and isinstance(net, Forest) and not net.margin

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fairdsl.backends.contract import Observer
-from fairdsl.clock import Deadline, interrupting, received, until
+from fairdsl.clock import NEVER, Deadline, interrupting, received, until
 
 __all__ = ["AFTER", "INTERRUPTED", "Until", "Watch"]
 
@@ -19,17 +19,15 @@ _LISTEN, _TELL = 0.05, 0.5
 #: Seconds that the checker has once somebody asked for the end: whoever did that waits.
 AFTER = 10.0
 
-_Checked = TypeVar("_Checked")
+_Found = TypeVar("_Found")
 
 
 class Watch:
     """Called by whoever grows a proof: whether somebody asked for the end. Tells in passing how far it is."""
 
-    def __init__(
-        self, stage: str, seconds: float, observer: Observer, asked: Callable[[], bool] = lambda: received() is not None
-    ) -> None:
+    def __init__(self, stage: str, seconds: float, observer: Observer) -> None:
         """``stage`` is what the observer hears, which takes so many ``seconds``."""
-        self._stage, self._observer, self._asked = stage, observer, asked
+        self._stage, self._observer = stage, observer
         self._began, self._seconds = time.monotonic(), seconds
         self._listened = self._told = 0.0
         #: Whether somebody did.
@@ -39,29 +37,35 @@ class Watch:
         """Whether it is to end."""
         moment = time.monotonic()
         if not self.ended and moment >= self._listened + _LISTEN:
-            self._listened, self.ended = moment, self._asked()
+            self._listened, self.ended = moment, received() is not None
             if moment >= self._told + _TELL:
                 self._told = moment
                 part = min(1.0, (moment - self._began) / self._seconds) if self._seconds else 1.0
                 self._observer.progress(self._stage, part, "")
         return self.ended
 
-    def checked(self, lines: int, check: Callable[[], _Checked]) -> _Checked | None:
+    def checked(self, lines: int, check: Callable[[], _Found]) -> _Found | None:
         """What the checker says of a proof of so many lines.
 
         None where it was ended by Ctrl-C; where that came before, it has a few seconds.
         """
         self._observer.progress(self._stage.replace("proving", "checking", 1), None, f"{lines:,} lines")
-        self.ended = self.ended or self._asked()
+        self.ended = self.ended or received() is not None
+        if not self.ended:
+            return self.cut(check)
+        with until(Deadline.within(AFTER), grace=0.0):
+            return check()
+        return None
+
+    def cut(self, work: Callable[[], _Found], deadline: Deadline = NEVER) -> _Found | None:
+        """What work finds that looks at no clock; None where the time was up, or somebody asked for the end, before."""
         try:
-            if not self.ended:
-                with interrupting():
-                    return check()
-            with until(Deadline.within(AFTER), grace=0.0):
-                return check()
+            with interrupting(), until(deadline, grace=0.0):
+                return work()
         except KeyboardInterrupt:
             if received() is None:  # nobody listens to signals, and they mean what they always do
                 raise
+            self.ended = True
         return None
 
     @property

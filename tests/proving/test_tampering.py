@@ -114,8 +114,8 @@ def _not_the_young(self: Condition, box: list[tuple[int, int]]) -> int:
     return 0 if box[0][1] < 6 else TRUTH(self, box)
 
 
-def _all_but_the_last(self: tree.Checker, members: list[int]) -> list[list[int]]:
-    return COMPONENTS(self, list(members)[:-1])
+def _all_but_the_last(self: tree.Checker, members: list[int], *given: Any) -> list[list[int]]:
+    return COMPONENTS(self, list(members)[:-1], *given)
 
 
 TRUTH, COMPONENTS = Condition.truth, tree.Checker.components
@@ -136,7 +136,7 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
     "a half is forgotten": (tree.Checker, "halves", _first_half_twice),
     "everybody is admitted": (Condition, "truth", lambda self, box: 2),
     "the young are not admitted": (Condition, "truth", _not_the_young),
-    "each component is everybody": (tree.Checker, "components", lambda self, members: [list(members)]),
+    "each component is everybody": (tree.Checker, "components", lambda self, members, *_: [list(members)]),
     "the last of those compared is forgotten": (tree.Checker, "components", _all_but_the_last),
 }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from itertools import count
 from multiprocessing import Pipe
@@ -16,7 +18,7 @@ from typing import Any
 import pytest
 
 from fairdsl.backends.contract import Silent
-from fairdsl.clock import Deadline, OutOfTimeError
+from fairdsl.clock import Deadline, OutOfTimeError, listening
 from fairdsl.proving import prove_spec, run, spec, watching
 from fairdsl.proving.watching import Watch
 from fairdsl_verify.command import check
@@ -61,13 +63,13 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 def test_a_watched_deadline_passes_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "_LISTEN", 0.0)
-    heard, wanted = Heard(), [False]
-    end = Watch("proving p", 1000, heard, asked=lambda: wanted[0]).end
+    heard = Heard()
+    end = Watch("proving p", 1000, heard).end
     half = end.later(-500)
     assert not end.passed
     assert 499 < half.remaining <= 500
-    assert Watch("proving p", 0, heard, asked=lambda: False).end.passed
-    wanted[0] = True
+    assert Watch("proving p", 0, heard).end.passed
+    monkeypatch.setattr(watching, "received", lambda: signal.SIGINT)
     assert end.passed
     assert half.passed
     assert end.remaining == half.later(100).remaining == 0
@@ -123,18 +125,129 @@ def test_a_signal_that_nobody_listens_to_means_what_it_does(asked: Path, tmp_pat
         Watch("proving p", 1, Silent()).checked(1, cut)
 
 
+RATES = """fair 1
+domain Person {{
+  sex : category {{ f, m }}
+{columns}
+}}
+protected sex
+model m : Person -> {{ no, yes }}
+  score = {score}
+  yes when score > {limit}
+  favourable yes
+distribution d over Person
+  sex : table {{ f : 0.5, m : 0.5 }}
+{tables}
+property one {{ across sex under d measure parity_gap }}
+property two {{ across sex under d measure parity_gap }}
+"""
+
+
+def rates(folder: Path, columns: int) -> Path:
+    """A spec about the rates of so many columns, whose sums are all different."""
+    places = range(columns)
+    text = RATES.format(
+        columns="\n".join(f"  x{at} : integer 0 .. 3" for at in places),
+        score=" + ".join(f"{997 ** (at + 1) % 99991} * x{at}" for at in places),
+        limit=columns * 75000,
+        tables="\n".join(f"  x{at} : uniform(0, 3)" for at in places),
+    )
+    (folder / "p.fair").write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("stage", ["order_for", "check"])
+def test_ctrl_c_ends_a_proof_of_rates_wherever_it_is(
+    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looks there."""
+
+    def endless(*_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError
+
+    monkeypatch.setattr(run, stage, endless)
+    with listening():
+        one, two = proved(rates(tmp_path, 2), tmp_path / "proofs").values()
+    assert two.said == "no proof: the run was interrupted"
+    if stage == "check":
+        (written,) = tmp_path.glob("proofs/*")
+        assert one.said == f"a proof was written to {written}, which is not checked: the run was interrupted"
+        assert check(written).follows
+    else:
+        assert one.said == two.said
+        assert not list(tmp_path.glob("proofs/*"))
+
+
+def test_the_time_ends_a_proof_of_rates_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*_: object) -> None:
+        began = time.monotonic()
+        while time.monotonic() < began + 5:
+            pass
+        raise AssertionError
+
+    monkeypatch.setattr(run, "order_for", endless)
+    found = proved(rates(tmp_path, 2), tmp_path / "proofs", seconds=0.2)
+    assert [each.said for each in found.values()] == ["no proof: the time was up"] * 2
+
+
+def test_a_process_does_with_a_signal_what_one_process_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "order_for", lambda *_: signal.raise_signal(signal.SIGINT))
+    path, folder = rates(tmp_path, 2) / "p.fair", str(tmp_path)
+    none: dict[Any, Any] = {}
+    order = spec.Order(
+        path=str(path), folder=folder, models=none, let=None, data=none, properties=(), deployed=frozenset(), known=none
+    )
+    ours, theirs = Pipe()
+    for message in (order, ("one", 60.0)):
+        ours.send(message)
+    heard = list[run.Proved]()
+
+    def hear() -> None:
+        with suppress(EOFError):
+            while not isinstance(found := ours.recv(), run.Proved):
+                pass
+            heard.append(found)
+        ours.close()
+
+    thread = Thread(target=hear)
+    thread.start()
+    try:
+        spec.serve(theirs)
+    except KeyboardInterrupt:
+        pytest.fail("nobody listens")
+    finally:
+        theirs.close()
+        thread.join()
+    assert heard[0].said == "no proof: the run was interrupted"
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_rates_in_real_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are sent a signal, and none of them is waited for until it is killed."""
+    asked_at = time.monotonic() + 8
+    monkeypatch.setattr(spec, "received", lambda: signal.SIGINT if time.monotonic() > asked_at else None)
+    found = proved(rates(tmp_path, 14), tmp_path / "proofs", seconds=600.0, jobs=2)
+    assert time.monotonic() < asked_at + watching.AFTER / 2
+    assert [each.said for each in found.values()] == ["no proof: the run was interrupted"] * 2
+    assert not list(tmp_path.glob("proofs/*"))
+
+
 def test_the_checker_has_seconds_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "AFTER", 0.0)
+    monkeypatch.setattr(watching, "received", lambda: signal.SIGINT)
 
     def late() -> None:
         raise OutOfTimeError
 
-    assert Watch("proving p", 1, Silent(), asked=lambda: True).checked(1, late) is None
-    assert Watch("proving p", 1, Silent(), asked=lambda: True).checked(1, lambda: "said") == "said"
+    assert Watch("proving p", 1, Silent()).checked(1, late) is None
+    assert Watch("proving p", 1, Silent()).checked(1, lambda: "said") == "said"
 
 
 class Thereby:
     """A process that is a thread."""
+
+    interrupted = False
 
     def __init__(self, target: str) -> None:
         self.connection, theirs = Pipe()
@@ -160,6 +273,9 @@ class Thereby:
     def gone(self) -> SimpleNamespace:
         return SimpleNamespace(last=": killed")
 
+    def interrupt(self) -> None:
+        type(self).interrupted = True
+
     def end(self) -> None:
         self.connection.close()
 
@@ -167,6 +283,7 @@ class Thereby:
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spec, "_Prover", Thereby)
+    monkeypatch.setattr(Thereby, "interrupted", False)
     monkeypatch.setattr(spec, "_PAYS", 0.0)
 
 
@@ -205,6 +322,7 @@ def test_a_process_that_is_gone_leaves_the_others_their_proofs(
 @pytest.mark.usefixtures("threads")
 def test_ctrl_c_reaches_processes(asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spec, "received", lambda: signal.SIGINT)
+    monkeypatch.setattr(watching, "received", lambda: signal.SIGINT if Thereby.interrupted else None)
     monkeypatch.setattr(watching, "_LISTEN", 0.0)
     for each in proved(asked, tmp_path, jobs=2).values():
         if each.proof is None:
