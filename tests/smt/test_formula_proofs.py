@@ -7,20 +7,23 @@ from shutil import copy
 
 import pytest
 
+from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.cases import cases
-from fairdsl.backends.smt.procedure import Smt
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Arithmetic, Holds, Violated
-from tests.agreement.engines import ask
+from tests.agreement.engines import KEPT, ask
+from tests.solvers import InProcess
 
 CREDIT = Path(__file__).parents[2] / "examples" / "credit"
 DECLARED = (CREDIT / "credit.fair").read_text(encoding="utf-8").split("property ")[0]
 
 SAME = "not (approve(a) = reject and approve(b) = grant) and not (approve(a) = grant and approve(b) = reject)"
 CLOSE = "score(a) - score(b) <= 1 and score(b) - score(a) <= 1"
+#: Without processes of its own.
+SMT = Smt(lambda jobs: KEPT, InProcess)
 PAIRS = [("same decision", SAME), ("abs(score(a) - score(b)) <= 1", CLOSE)]
 
 
@@ -48,13 +51,13 @@ def test_a_demand_written_out_has_the_same_cases(recognised: str, written: str, 
 
 @pytest.mark.parametrize("demand", ["same decision", SAME])
 def test_what_is_broken_is_found_by_programs(demand: str, tmp_path: Path) -> None:
-    verdict = ask(Smt(), asked(demand, tmp_path), 60.0)
+    verdict = ask(SMT, asked(demand, tmp_path), 60.0)
     assert isinstance(verdict, Violated)
     assert verdict.evidence.method == "linear and mixed-integer programs"
 
 
 @pytest.mark.parametrize("demand", ["same decision", SAME, "not (approve(a) = reject and approve(b) = grant)"])
 def test_a_proof_about_decisions_covers_the_file(demand: str, tmp_path: Path) -> None:
-    verdict = ask(Smt(), asked(demand, tmp_path, "among safe"), 60.0)
+    verdict = ask(SMT, asked(demand, tmp_path, "among safe"), 60.0)
     assert isinstance(verdict, Holds)
     assert verdict.evidence.basis.arithmetic is Arithmetic.DEPLOYED

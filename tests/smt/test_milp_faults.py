@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -172,10 +173,9 @@ class _Calls:
         self.deepest = 0
 
     def at(self, columns: np.ndarray, region: object) -> None:
-        frame, depth = sys._getframe(), 0
-        while frame is not None:
-            frame, depth = frame.f_back, depth + 1
-        self.deepest = max(self.deepest, depth)
+        with suppress(ValueError):  # where the stack ends
+            while sys._getframe(self.deepest):
+                self.deepest += 1
 
 
 def wide() -> Problem:

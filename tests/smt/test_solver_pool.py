@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from fairdsl.backends.smt.solvers.chain import Limits, Status
 from fairdsl.backends.smt.solvers.pool import SolverPool
-from fairdsl.backends.smt.solvers.worker import Task
+from fairdsl.backends.smt.solvers.worker import Ready, Task
 from fairdsl.clock import Deadline
 from fairdsl.verdict import Reason
 from tests.builders import domain, integer, problem, score
 
 UNFAIR = problem(domain(x=integer(0, 9), g=integer(0, 1)), score([1, "1/2"], "-21/4"), 1)
 
-_BEGIN = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
+#: Takes the problem and says that it is ready; importing the package for that would take a second.
+_BEGIN = f"""
+import sys
 from multiprocessing.connection import Connection
-from fairdsl.backends.smt.solvers.worker import Ready
 connection = Connection(int(sys.argv[2]))
-connection.recv()
-connection.send(Ready())
+connection.recv_bytes()
+connection.send_bytes({pickle.dumps(Ready())!r})
 """
 DEAF = _BEGIN + "import time\nwhile True: time.sleep(1)"
-DYING = _BEGIN + "connection.recv()\nsys.exit(3)"
+DYING = _BEGIN + "connection.recv_bytes()\nsys.exit(3)"
 #: As z3 ends where it finds no memory.
-DRAINED = _BEGIN + "connection.recv()\nsys.exit(101)"
+DRAINED = _BEGIN + "connection.recv_bytes()\nsys.exit(101)"
 #: As OpenBLAS does, with the code of any other error.
-COMPLAINING = _BEGIN + "connection.recv()\nsys.exit('OpenBLAS error: Memory allocation still failed')"
+COMPLAINING = _BEGIN + "connection.recv_bytes()\nsys.exit('OpenBLAS error: Memory allocation still failed')"
 #: Ends while the program is loaded, and says nothing.
 STILLBORN = "raise SystemExit(1)"
 
