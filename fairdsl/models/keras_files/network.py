@@ -45,9 +45,8 @@ class Network:
         self, described: Mapping[str, Any], weights: Weights, inputs: Sequence[Tensor], inside: str
     ) -> dict[str, Tensor]:
         """The outputs of a model for these inputs; ``inside`` is where it is, in the names of nodes."""
-        match described["class_name"]:
-            case "Sequential" | "Functional" | "Model":
-                check_own(described)
+        if described["class_name"] in ("Sequential", "Functional", "Model"):
+            check_own(described)
         match described["class_name"]:
             case "Sequential":
                 (value,), name = inputs, ""
