@@ -166,13 +166,19 @@ class _Reader:
         if place in self._cells:
             raise self._unreadable(block.head[0].span, "a second variable of this name")
         attribute = self._distribution.columns[place]
-        names = next((found for line in block.statements if (found := _state_names(line)) is not None), None)
-        if names is None:
-            raise self._unreadable(block.kind.span, "no line `type discrete [ n ] { states };`")
-        meant = dict(pair for line in block.statements if (pair := _meaning(line)) is not None)
+        types = [(line, found) for line in block.statements if (found := _state_names(line)) is not None]
+        if len(types) != 1:
+            raise self._unreadable(block.kind.span, "not one line `type discrete [ n ] { states };`")
+        ((line, names),) = types
+        meant: dict[str, str] = {}
+        for said in block.statements:
+            state, text = _meaning(said) or ("", "")
+            if meant.setdefault(state, text) != text:
+                raise self._unreadable(said[1].span, f"a second meaning of the state `{state[:40]}`")
         cells: list[Cell] = []
         for word in names:
-            cell = _cell(meant.get(word.text, word.text.strip('"')), attribute)
+            name = word.text.strip('"')
+            cell = _cell(meant.get(name, name), attribute)
             if cell is None or any(_overlap(cell, other) for other in cells):
                 raise self._misfit(
                     word.span, f"this is not a value of `{attribute.name}`, or not one of its own", attribute
@@ -180,11 +186,10 @@ class _Reader:
             cells.append(cell)
         if isinstance(attribute.type, Category | Boolean) and len(cells) < len(attribute.values or ()):
             raise self._misfit(block.head[0].span, f"values of `{attribute.name}` have no state", attribute)
-        counts = {word.text for line in block.statements if _state_names(line) is not None for word in line[3:4]}
-        if counts != {str(len(names))}:
+        self._states[place] = {word.text.strip('"'): index for index, word in enumerate(names)}
+        if line[3].text != str(len(names)) or len(self._states[place]) < len(names):
             raise self._unreadable(block.kind.span, f"another number of states than the {len(names)} that are listed")
         self._cells[place] = tuple(cells)
-        self._states[place] = {word.text.strip('"'): index for index, word in enumerate(names)}
 
     def _place(self, word: Word) -> int:
         name = word.text.strip('"')
@@ -193,6 +198,11 @@ class _Reader:
             known = ", ".join(f"`{attribute.name}`" for attribute in self._distribution.columns[:12])
             reason = f"`{self._distribution.name}` does not range over `{name[:40]}`"
             help_text = f"take the variable out of the network; the columns are {known}"
+            raise DiagnosticError(errors.network_does_not_fit(self._path, reason, word.span, help_text))
+        other = next((each.name for each in self._distribution.columns if each.column == name != each.name), None)
+        if self._distribution.columns[place].name == name and other is not None:
+            reason = f"`{name}` is an attribute, and `{other}` is in the column `{name}` of data"
+            help_text = "rename the attributes, so that no name is another one's column"
             raise DiagnosticError(errors.network_does_not_fit(self._path, reason, word.span, help_text))
         return place
 
@@ -214,6 +224,8 @@ class _Reader:
             if not line or line[0].text == "property":
                 continue
             if line[0].text == "default":
+                if default is not None:
+                    raise self._unreadable(line[0].span, "a second default")
                 default = self._numbers(line[1:])
             else:
                 key, row = self._row(line, parents)

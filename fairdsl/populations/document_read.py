@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 
 from fairdsl.codec import MisfitError, Place, decode, placing
 from fairdsl.data.cells import cell_value
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.domain import Attribute, Boolean, Category
+from fairdsl.ir.domain import Attribute, Boolean, Category, Integer
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Row
 from fairdsl.numerics.cells import points
 from fairdsl.populations import errors
@@ -96,15 +98,17 @@ def _cells_of(saved: SavedColumn, attribute: Attribute, at: Place) -> tuple[Cell
         raise at.misfit(f"leaves out values of `{attribute.name}`")
     ordered = sorted(cells, key=lambda cell: (cell.low is not None, cell.low or 0))
     for cell, following in zip(ordered, [*ordered[1:], None], strict=True):
-        if _is_empty(cell) or (following is not None and not cell.ends_before(following)):
+        if _is_empty(cell, attribute) or (following is not None and not cell.ends_before(following)):
             raise at.misfit("has an empty range, or a value in two cells")
     return cells
 
 
-def _is_empty(cell: Cell) -> bool:
+def _is_empty(cell: Cell, attribute: Attribute) -> bool:
+    """Whether no value of the attribute lies in it."""
     if cell.low is None or cell.high is None:
         return False
-    return cell.low > cell.high or (cell.low == cell.high and cell.open)
+    least = Fraction(ceil(cell.low)) if isinstance(attribute.type, Integer) else cell.low
+    return least > cell.high or (least == cell.high and cell.open)
 
 
 def _cell(saved: str | SavedRange, attribute: Attribute, at: Place) -> Cell:
@@ -118,7 +122,8 @@ def _cell(saved: str | SavedRange, attribute: Attribute, at: Place) -> Cell:
     least, most = attribute.bounds
     if named or not _within(cell, least, most):
         raise at.misfit(f"is not a range of values of `{attribute.name}`")
-    return cell
+    one = cell.low is not None and cell.low == cell.high and not cell.open
+    return replace(cell, inside=Inside.POINT) if one else cell
 
 
 def _within(cell: Cell, least: Fraction | None, most: Fraction | None) -> bool:

@@ -60,6 +60,9 @@ def assembled(
         help_text = "add a variable for each attribute, or leave the attributes out of the domain"
         raise DiagnosticError(errors.network_does_not_fit(path, reason, distribution.span, help_text))
     parents = {place: factors[place].parents for place in range(len(columns))}
+    for place, given in parents.items():
+        if len(set(given)) < len(given):
+            _refuse(path, f"the distribution of `{columns[place].name}` names a parent twice", factors[place].span)
     circle = circle_of(parents)
     if circle is not None:
         names = [columns[place].name for place in circle]

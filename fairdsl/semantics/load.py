@@ -70,7 +70,8 @@ class _Loader:
     known: KnownFiles | None
     complete: bool
     order: list[tree.Spec] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
+    #: The files that were read, and the folder from which the paths in each count.
+    seen: dict[str, str] = field(default_factory=dict)
 
     def follow(self, spec: tree.Spec, path: str) -> None:
         """Read what ``spec`` uses, file by file: a chain of files may be longer than Python's stack is deep."""
@@ -95,9 +96,14 @@ class _Loader:
             names = [os.path.basename(step) for step in (*chain[chain.index(key) :], key)]
             self.reporter.report(errors.use_cycle(use.path.value, use.path.span, names))
             return
-        if key in self.seen:
+        folder = os.path.realpath(os.path.dirname(path))
+        before = self.seen.get(key)
+        if before is not None:
+            if before != folder:
+                reason = "a link to it in another folder is used as well, and its own paths count from one of the two"
+                self.reporter.report(errors.file_unreadable(use.path.value, reason, use.path.span))
             return
-        self.seen.add(key)
+        self.seen[key] = folder
         try:
             source = read_source(path)
         except DiagnosticError as error:

@@ -166,6 +166,31 @@ def test_content_exchanged_with_care_is_noticed(tmp_path: Path) -> None:
     assert other.sha256 != header["sha256"]
 
 
+def doubled(content: bytes) -> bytes:
+    """The archive with one of its members once more, at the end."""
+    grown = io.BytesIO(content)
+    with zipfile.ZipFile(grown, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("header.json", archive.read("header.json"))
+    return grown.getvalue()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content + b"\0",
+        lambda content: content + content,
+        lambda content: b"PK\x03\x04" + content,
+        lambda content: content[:-2] + b"\x01\x00 ",
+        doubled,
+    ],
+)
+def test_nothing_stands_beside_the_members(tmp_path: Path, change: Any) -> None:
+    """What no table names, or names twice, is in no sha256."""
+    path = write(tmp_path / "a.job", plane((3, 2), (1, -1), 0))
+    path.write_bytes(change(path.read_bytes()))
+    assert outcome(path) == "E0609"
+
+
 def packed(path: Path, arrays: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps({"schema": JobHead.SCHEMA, "sha256": "0"}))

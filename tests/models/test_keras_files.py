@@ -128,6 +128,17 @@ def setting(kind: str, **values: Any) -> Callable[[dict[str, Any]], None]:
     [
         (lambda d: layer(d, "Dropout").update(class_name="Lambda"), "a kind that is not read: `Lambda`"),
         (lambda d: layer(d, "Dense").update(registered_name="shop>Dense"), "a class of its own: `shop>Dense`"),
+        # A class of somebody's program may be called as one of Keras' is; then it has no module, or another one.
+        (lambda d: layer(d, "Dense").update(registered_name="Dense", module=None), "a class of its own: `Dense`"),
+        (lambda d: layer(d, "Dense").update(registered_name="Dense", module="shop"), "a class of its own: `Dense`"),
+        (lambda d: d.update(module=None), "a class of its own: `Functional`"),
+        (
+            setting(
+                "Dense",
+                activation={"module": None, "class_name": "ReLU", "config": {"name": "r"}, "registered_name": "ReLU"},
+            ),
+            "a class of its own: `ReLU`",
+        ),
         (setting("Dense", activation="exponential"), "an activation that is not read: `exponential`"),
         (setting("Dense", dtype={"config": {"name": "mixed_float16"}}), "computes in `mixed_float16`"),
         (setting("Dense", quantization_config={"mode": "int8"}), "quantised"),

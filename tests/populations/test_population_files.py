@@ -194,6 +194,11 @@ def test_a_foreign_network(tmp_path: Path) -> None:
         ("{ False, True }; }", "{ False, True }; ", "E0574", "variable"),
         ('property "made by hand" ;', 'property "made by hand" ', "E0574", "property"),
         ("/* Two", '/ * Two "', "E0574", '"'),
+        # What is said twice, in two ways.
+        ("{ no, yes }; }", "{ no, yes }; type discrete [2] { yes, no }; }", "E0574", "variable"),
+        ("{ no, yes }; }", '{ no, s1 }; property "s1 = yes"; property "s1 = no"; }', "E0574", '"s1 = no"'),
+        ("default 0.5, 0.5 ;", "default 0.5, 0.5 ; default 0.4, 0.6 ;", "E0574", "default"),
+        ("( member ) { table 0.3 0.7 ; }", "( member | age, age ) { default 0.3 0.7 ; }", "E0575", "member"),
     ],
 )
 def test_networks_that_are_wrong(old: str, new: str, code: str, marked: str, tmp_path: Path) -> None:
@@ -201,6 +206,15 @@ def test_networks_that_are_wrong(old: str, new: str, code: str, marked: str, tmp
     (tmp_path / "law.bif").write_text(FOREIGN.replace(old, new))
     text = PERSON + SOURCE.format("bif")
     assert finding(text, tmp_path) == (code, marked)
+
+
+def test_a_name_that_is_also_the_column_of_another_attribute(tmp_path: Path) -> None:
+    """Tools that learned from the table call it by its columns, others by the attributes."""
+    (tmp_path / "law.bif").write_text(FOREIGN)
+    domain = PERSON.replace("member : boolean", 'member : boolean column "share"')
+    assert finding(domain + SOURCE.format("bif"), tmp_path) == ("E0575", "share")
+    own = PERSON.replace("member : boolean", 'person : boolean column "member"')
+    assert joint(network(own.replace("member ->", "person ->") + SOURCE.format("bif"), tmp_path))
 
 
 def test_rounded_probabilities_are_scaled_when_asked(tmp_path: Path) -> None:
@@ -258,6 +272,14 @@ def law_of(document: Any, name: str) -> Any:
         (lambda d: law_of(d, "member")["rows"][0].update(law=[0.5, 0.5]), "E0574"),
         (lambda d: law_of(d, "member")["rows"][0].update(law=["1/0", "1/2"]), "E0574"),
         (lambda d: law_of(d, "member")["rows"][0].update(where=[0]), "E0575"),
+        (lambda d: column(d, "age")["cells"][0].update(low="73/4", high="37/2"), "E0574"),
+        (
+            lambda d: law_of(d, "degree").update(
+                given=["member", "member"],
+                rows=[each | {"where": each["where"] * 2} for each in law_of(d, "degree")["rows"]],
+            ),
+            "E0575",
+        ),
         (lambda d: law_of(d, "member").update(rows=[]), "E0575"),
         (lambda d: law_of(d, "degree")["rows"][0].update(where=[7]), "E0575"),
         (lambda d: law_of(d, "degree")["rows"].append(law_of(d, "degree")["rows"][0]), "E0574"),

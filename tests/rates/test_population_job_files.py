@@ -142,6 +142,43 @@ def test_claims_that_do_not_come_out_are_refused(part_way: PartWay, lie: str) ->
         JOBS.opened(task, roots, kept | dict(LIES[lie](kept)), ALL, 0)
 
 
+#: Everybody but one in ten billion is treated fairly.
+RARE = """fair 1
+domain Person {
+  sex : category { women, men }
+  odd : category { no, yes }
+  age : integer 0 .. 29
+}
+model grant : Person -> { deny, give }
+  score = (sex = men) + 3 * (odd = no) + (age >= 0)
+  give when score >= 2
+distribution people over Person
+  sex : table { women : 0.5, men : 0.5 }
+  odd : table { no : 0.9999999999, yes : 0.0000000001 }
+  age : uniform(0, 29)
+property nobody {
+  compare a, b : Person
+  differ in sex
+  under people
+  require fair_share >= 100%
+}
+"""
+
+
+def test_a_claim_about_all_but_one_person_is_refused(tmp_path: Path) -> None:
+    path = compiled(tmp_path, RARE)
+    asked, found = read_job(path), read_result(solve(path).answer)
+    _, (roots,) = JOBS.begun(asked.task, 1, 0)
+    kept = dict(found.leaves)
+    JOBS.opened(asked.task, roots, kept, ALL, 0)
+    whole = {"0/inner": np.array([False]), "0/said": kept["0/said"][:1]}
+    assert kept["0/said"][0] & CERTAIN
+    with pytest.raises(ValueError, match="claims does not come out"):
+        JOBS.opened(
+            asked.task, roots, kept | whole | {f"0/{name}": kept[f"0/{name}"][:0] for name in ("column", "cut")}, ALL, 0
+        )
+
+
 NO_TREES: dict[str, Callable[[Kept], Kept]] = {
     "fewer nodes": lambda kept: {"0/inner": kept["0/inner"][:-1]},
     "cut nowhere": lambda kept: {"0/cut": kept["0/cut"] * 0},

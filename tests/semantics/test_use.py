@@ -43,6 +43,18 @@ def test_a_file_that_two_files_use_is_read_once(tmp_path: Path) -> None:
     only_property(text, tmp_path)
 
 
+def test_a_file_by_two_paths_has_paths_that_count_from_one_folder(tmp_path: Path) -> None:
+    """Else the order of the lines would decide from which folder its model is taken."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "old.fair").write_text('use "../people.fair"\ncondition old = age >= 60\n', encoding="utf-8")
+    (tmp_path / "here").symlink_to("sub")
+    once = 'use "sub/old.fair"\nuse "here/./old.fair"\n' + pairs("  among old")
+    only_property(once, tmp_path)
+    (tmp_path / "link.fair").symlink_to("sub/old.fair")
+    (finding,) = assert_found_as_marked('use "sub/old.fair"\nuse "link.fair" # error: E0210\n', tmp_path)
+    assert "in another folder" in finding.primary.text
+
+
 def test_what_a_used_file_declares_may_not_be_declared_again(tmp_path: Path) -> None:
     text = 'use "people.fair"\ndomain Applicant { age : integer 18 .. 90 } # error: E0201\n'
     (finding,) = assert_found_as_marked(text, tmp_path)

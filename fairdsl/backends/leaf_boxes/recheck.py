@@ -25,8 +25,8 @@ __all__ = ["check"]
 
 #: Times the work of looking at some boxes that refining them may take where one look does not confirm them.
 _ROUNDS = (32, 512, 8192)
-#: Relative difference that is the rounding of a recomputation; totals are moved outward by more.
-_ROUNDING = 1e-9
+#: Relative difference that is the rounding of a recomputation; totals are moved outward by more, 2^-30.
+_ROUNDING = 2.0**-32
 #: Boxes that are computed again at once; and nodes that are visited of what was settled, beyond all of those before.
 _AT_ONCE, _VISITS = 4096, 2**30
 

@@ -189,10 +189,15 @@ class Cover:
         return self._frontier.by_priority().priority[:limit]
 
     def emptied(self) -> Known:
-        """The state of having seen no boxes."""
+        """The state of having seen no boxes; those that are settled from here on are kept."""
         known, none = self.state(), slice(0, 0)
         sums, stuck = np.zeros_like(known.sums), np.zeros_like(known.stuck)
-        return replace(known, open=known.open.rows(none), sums=sums, best=sums, stuck=stuck, kept=None, tree=None)
+        return replace(known, open=known.open.rows(none), sums=sums, best=sums, stuck=stuck, kept=[], tree=None)
+
+    def all_of_it(self, place: int) -> bool:
+        """Whether all boxes were settled and kept, and one of the four sums counts each of them whole."""
+        settled = self.finished and not self._stuck.any() and self._kept is not None
+        return settled and all((each.shares[place] == 1.0).all() for each in self._kept or ())
 
     def counted(self) -> Masses:
         """The four sums of what is certain now, [sums, roots, cells of the keys]."""

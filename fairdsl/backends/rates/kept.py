@@ -28,8 +28,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Kept = Mapping[str, NDArray[Any]]
 
-#: Steps in which it is said which part of a box's probability is decided, rounded down.
-_STEPS = 2**16 - 1
+#: Steps in which it is said which part of a box's probability is decided, rounded down; by more than whoever finds it
+#: out again may round differently.
+_STEPS, _ROUNDING = 2**16 - 1, 1e-9
 #: Boxes of which what is said is counted at once.
 _AT_ONCE = 1 << 14
 
@@ -63,8 +64,9 @@ def _partly(said: Said) -> NDArray[np.bool_]:
 
 
 def _code(shares: FloatArray) -> NDArray[np.uint16]:
-    code = np.floor(np.clip(shares, 0.0, 1.0) * _STEPS)
-    return np.asarray(code - (code / _STEPS > shares), dtype=np.uint16)
+    surely = np.where(shares >= 1.0, 1.0, np.clip(shares, 0.0, 1.0) * (1.0 - _ROUNDING))
+    code = np.floor(surely * _STEPS)
+    return np.asarray(code - (code / _STEPS > surely), dtype=np.uint16)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """What is said of stored boxes, found out again: of all of them, or of some that are drawn by what they decide.
 
 A claim is confirmed by any analysis that comes to no less: one look at the box, and where that is not enough a
-refinement of it. Claims are about probabilities, so all of them together can be wrong by what is drawn from only.
+refinement of it. Nothing is given for rounding, which whoever writes a file allows for: a claim about all of a box is
+wrong where it is about all but one person in it. Claims are about probabilities, so all of them together can be wrong
+by what is drawn from only.
 """
 
 from __future__ import annotations
@@ -22,8 +24,6 @@ IntArray = NDArray[np.int64]
 
 #: Boxes that a box may be cut into where one look does not confirm what is said of it.
 _ROUNDS = (64, 512, 4096)
-#: Relative difference that is the rounding of a recomputation.
-_ROUNDING = 1e-9
 
 
 def claimed(kind: str, tree: BoxTree, mass: FloatArray) -> Claimed:
@@ -59,7 +59,7 @@ def _confirm(cover: Cover, tree: BoxTree, box: Box, rows: IntArray) -> None:
             _refuse(some.node[row])
     said = said_in(cover, tree, some)
     found = cover.judged(some.start, some.stop, some.root, said.mass)
-    less = [true < claim * (1.0 - _ROUNDING) for claim, true in zip(said.shares, found.shares, strict=True)]
+    less = [true < claim for claim, true in zip(said.shares, found.shares, strict=True)]
     for row in np.flatnonzero(np.any(less, axis=0) & ~listed).tolist():
         _refine(cover, said.at(np.array([row])), some.node[row])
 
@@ -67,14 +67,18 @@ def _confirm(cover: Cover, tree: BoxTree, box: Box, rows: IntArray) -> None:
 def _refine(cover: Cover, said: Judged, node: np.int64) -> None:
     """Cut a box until as much of it is decided as is said; ValueError where that does not come about."""
     nothing = cover.emptied()
-    wanted = [float(share[0]) * cover.probabilities(said.mass).sum() for share in said.shares]
+    shares = [float(share[0]) for share in said.shares]
+    mass = cover.probabilities(said.mass).sum()
     for most in _ROUNDS:
         cover.take(nothing)
         cover.place(said.start, said.stop, said.root, np.zeros(1, dtype=np.int64))
         while not cover.finished and cover.boxes - nothing.boxes < most:
             cover.improve()
-        found = cover.probabilities(cover.counted()).sum(axis=(1, 2))
-        if all(true >= share * (1.0 - _ROUNDING) for true, share in zip(found.tolist(), wanted, strict=True)):
+        found = cover.probabilities(cover.counted()).sum(axis=(1, 2)).tolist()
+        if all(
+            cover.all_of_it(place) if share == 1.0 else true >= share * mass
+            for place, (share, true) in enumerate(zip(shares, found, strict=True))
+        ):
             return
     _refuse(node)
 

@@ -40,6 +40,9 @@ SEAM = b"\n-- a record of fairdsl follows --\n"
 _BEGINNING = b"PK\x03\x04"
 #: How a member begins: its signature, its size, and the lengths of its name and of what may follow that.
 _LOCAL = struct.Struct("<4s18xIHH")
+#: What a zip file ends with: its signature, and no comment.
+_END, _NO_COMMENT = b"PK\x05\x06", b"\x00\x00"
+_END_SIZE = 22
 #: Zip files carry a time; the same content gives the same bytes.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -127,6 +130,7 @@ def _unpacked(kind: Kind, path: Path, content: bytes, before: int = 0) -> Contai
     """What an archive holds; ``before`` it, so many bytes were unpacked of the file."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_members(archive, content)
             header = _header(archive, kind, path, before)
             arrays = _arrays(archive)
     except DiagnosticError:
@@ -141,6 +145,23 @@ def _unpacked(kind: Kind, path: Path, content: bytes, before: int = 0) -> Contai
     except MisfitError as misfit:
         raise DiagnosticError(errors.damaged(str(path), f"of its header, {misfit.said}")) from misfit
     return Container(head=head, arrays=arrays, sha256=str(claimed))
+
+
+def _check_members(archive: zipfile.ZipFile, content: bytes) -> None:
+    """ValueError where a file has more than members, each once and one behind the other, their table and its end.
+
+    What no table names, or names twice, nobody signed; and readers of zip files differ in what they take.
+    """
+    at, names = 0, archive.namelist()
+    for member in archive.infolist():
+        _, _, _, extra = _LOCAL.unpack_from(content, at)
+        head = member.FileHeader(zip64=extra > 0)
+        if (member.header_offset, head) != (at, content[at : at + len(head)]):
+            raise ValueError("a member is not what the table says, or not where the one before ends")
+        at += len(head) + member.compress_size
+    end = content[-_END_SIZE:]
+    if at != archive.start_dir or len(set(names)) != len(names) or (end[:4], end[-2:]) != (_END, _NO_COMMENT):
+        raise ValueError("something is there beside the members")
 
 
 def claims(path: Path) -> tuple[str, str]:
@@ -212,6 +233,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[np.gene
         raise ValueError("another number of values than its header claims")
     with archive.open(member) as file:
         found: NDArray[np.generic] = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)  # behind its end the checksum is looked at
     return found
 
 

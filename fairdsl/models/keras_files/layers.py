@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdsl.models.keras_files.archive import UnreadKerasError
 from fairdsl.models.onnx_import.file import RawNode
 
-__all__ = ["Drawing", "Tensor", "drawn"]
+__all__ = ["Drawing", "Tensor", "check_own", "drawn"]
 
 #: A tensor's name and its shape for one individual, the batch of one in front.
 Tensor = tuple[str, tuple[int, ...]]
@@ -80,6 +80,14 @@ def drawn(drawing: Drawing, kind: str, config: Config, arrays: Arrays, inputs: S
     return _LAYERS[kind](drawing, config, arrays, inputs[0])
 
 
+def check_own(described: Config) -> None:
+    """UnreadKerasError where a class is not Keras' own, whatever it is called; `.h5` files do not say."""
+    kind, module, registered = (described.get(name) for name in ("class_name", "module", "registered_name"))
+    if registered not in (None, kind) or str(module or registered or "keras").partition(".")[0] != "keras":
+        name = described["config"].get("name") or kind
+        raise UnreadKerasError(f"its layer `{name}` is a class of its own: `{registered or kind}`")
+
+
 def _check(config: Config) -> None:
     dtype = config.get("dtype", "float32")
     policy = dtype["config"]["name"] if isinstance(dtype, Mapping) else dtype
@@ -106,6 +114,7 @@ def _activated(drawing: Drawing, config: Config, value: Tensor) -> Tensor:
     if isinstance(named, Mapping):
         inner = named["config"]
         if isinstance(inner, Mapping):  # a layer in the place of a function
+            check_own(named)
             return drawn(drawing, named["class_name"], inner, (), [value])
         named = inner
     if named not in _ACTIVATIONS:

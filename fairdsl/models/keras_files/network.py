@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairdsl.models.keras_files.archive import UnreadKerasError, Weights
-from fairdsl.models.keras_files.layers import Drawing, Tensor, drawn
+from fairdsl.models.keras_files.layers import Drawing, Tensor, check_own, drawn
 from fairdsl.models.onnx_import.file import RawInput
 
 __all__ = ["Network"]
@@ -45,6 +45,8 @@ class Network:
         self, described: Mapping[str, Any], weights: Weights, inputs: Sequence[Tensor], inside: str
     ) -> dict[str, Tensor]:
         """The outputs of a model for these inputs; ``inside`` is where it is, in the names of nodes."""
+        if described["class_name"] in ("Sequential", "Functional", "Model"):
+            check_own(described)
         match described["class_name"]:
             case "Sequential":
                 (value,), name = inputs, ""
@@ -78,8 +80,7 @@ class Network:
     def _made(self, layer: Mapping[str, Any], weights: Weights, inputs: Sequence[Tensor], inside: str) -> Tensor:
         config, kind = layer["config"], layer["class_name"]
         name = config["name"]
-        if layer.get("registered_name") not in (None, kind):
-            raise UnreadKerasError(f"its layer `{name}` is a class of its own: `{layer['registered_name']}`")
+        check_own(layer)
         if "layers" in config:
             (found,) = self._follow(layer, weights.inside[name], inputs, f"{inside}{name}/").values()
             return found
