@@ -88,7 +88,7 @@ class Parting:
         least = together[0] + sum(min(first.adds(together, *each)) for each in shared)
         moved = [self._moved(each, rows) for each, rows in zip(found, below, strict=True)]
         least += min(moved[0][one] + moved[1][other] for one, other in two.pairs)
-        return least > sum(weights) * max(first.off, second.off) << BITS * len(net.weights)
+        return bool(least > sum(weights) * max(first.off, second.off) << BITS * len(net.weights))
 
     def _moved(self, found: Pass, below: list[int]) -> list[int]:
         """What each assignment of what differs adds."""

@@ -202,12 +202,8 @@ class Checker:
         elif kind == "V":
             if self.paired(possible, node.box, MAYBE):
                 reject("a leaf is called one of nobody who is compared, and somebody may be")
-        elif kind == "=":
-            if not possible or not self.alike(self.bounded(node, slopes=slopes)):
-                reject("a leaf is called one of one decision, and the bounds do not say so")
-            totals.counted(fair=mass, sure=self.paired(sure, node.box))
-        elif kind == "P":
-            self.parted(node, possible, claim[1:])
+        elif kind in "=P":
+            self.alike_by(node, possible, claim, slopes)
             totals.counted(fair=mass, sure=self.paired(sure, node.box))
         elif kind in "~/":
             if possible != sure or not self.paired(sure, node.box):
@@ -225,13 +221,17 @@ class Checker:
         else:
             self.evaluated(node, possible, totals)
 
-    def parted(self, node: Node, members: Sequence[int], words: Sequence[str]) -> None:
-        """Reject unless the words show that no two who are compared are decided differently."""
+    def alike_by(self, node: Node, members: Sequence[int], claim: Sequence[str], slopes: Sequence[int]) -> None:
+        """Reject unless all who are compared get the same decision, by one pass, or (`P`) by what is said of two."""
+        if claim[0] == "=":
+            if not members or not self.alike(self.bounded(node, slopes=slopes)):
+                reject("a leaf is called one of one decision, and the bounds do not say so")
+            return
         if not isinstance(self.net, Integers) or self.question.loose or self.question.linked:
             reject("a leaf is about two, and the model has no units, or more may differ, or two are linked")
         require(len(members) ** 2 <= MOST_PAIRS, "a leaf is about two who have too many assignments")
         pairs = [(one, other) for one in members for other in members if self.compared(one, other)]
-        Parting(self.net, node.box, self.assignments).follow(Two(pairs), iter(words))
+        Parting(self.net, node.box, self.assignments).follow(Two(pairs), iter(claim[1:]))
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""

@@ -45,7 +45,7 @@ class Pairing:
     def __init__(self, checker: Checker, net: Integers, boxes: Boxes) -> None:
         self._checker, self._net, self._boxes = checker, net, boxes
         everybody = range(len(checker.assignments))
-        self._pairs = [pair for pair in product(everybody, repeat=2) if checker.compared(*pair)]
+        self._pairs = [(one, other) for one, other in product(everybody, everybody) if checker.compared(one, other)]
         #: Seconds of a core that the checker took for what it believed.
         self.seconds = 0.0
         self._sizes = [checker.question.attributes[place].size for place in checker.question.differ]
