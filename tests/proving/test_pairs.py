@@ -109,7 +109,7 @@ def test_scores_that_float32_may_move_over_the_threshold_are_not_beyond_it(tmp_p
     assert by_hand(tmp_path, "P D 0 1 0 0", bias=2.0**-30)
     claims = question()["claims"] | {"margin": 1}
     assert not by_hand(tmp_path, "P D 0 1 0 0", bias=2.0**-30, arithmetic="float32", claims=claims)
-    assert by_hand(tmp_path, "P D 0 1 0 0", bias=2.0**-10, arithmetic="float32", claims=claims)
+    assert by_hand(tmp_path, "P D 0 1 0 0", bias=1 + 2.0**-10, arithmetic="float32", claims=claims)
 
 
 def asked(folder: Path, of: str, seed: int) -> tuple[Checker, Pairing]:
