@@ -54,12 +54,12 @@ class Scaled:
     @classmethod
     def of_floats(cls, values: NDArray[Any]) -> Scaled:
         """A column of finite floats or integers, taken as exactly these numbers."""
-        if np.issubdtype(values.dtype, np.integer):
+        if values.dtype.kind in "iu":
             return cls(values.astype(np.int64), 1)
         with np.errstate(over="ignore"):
             for power in _POWERS:
                 raised = values * 2.0**power
-                if np.all(np.abs(raised) < _EVERY) and np.all(np.floor(raised) == raised):
+                if (np.abs(raised) < _EVERY).all() and (np.floor(raised) == raised).all():
                     return cls(raised.astype(np.int64), 2**power)
         return cls.of_fractions([Fraction(value) for value in values.tolist()])
 

@@ -58,9 +58,10 @@ def rounded(value: Fraction, dtype: str) -> float | int:
         return nearest
     kind = np.dtype(dtype).type
     guess = kind(nearest)
-    if Fraction(nearest) == value or Fraction(float(guess)) == value:
+    # Only where float64 lands halfway between two numbers of the type does it hide which of them is nearer.
+    beyond = 2.0 * nearest - float(guess)
+    if float(guess) == nearest or float(kind(beyond)) != beyond or Fraction(nearest) == value:
         return float(guess)
-    # Rounding to float64 first may land on a tie of float32: compare the neighbours exactly.
     neighbours = [guess, np.nextafter(guess, kind(-np.inf)), np.nextafter(guess, kind(np.inf))]
     return float(min(neighbours, key=lambda x: abs(Fraction(float(x)) - value)))
 

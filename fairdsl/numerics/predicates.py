@@ -128,9 +128,9 @@ def _compare_scaled(left: Linear, relation: Relation, columns: list[Scaled]) -> 
 
 
 def _is_whole(array: NDArray[Any]) -> bool:
-    if np.issubdtype(array.dtype, np.integer):
+    if array.dtype.kind in "iu":
         return True
-    return bool(np.all(np.isfinite(array)) and np.all(np.floor(array) == array))
+    return bool(np.isfinite(array).all() and (np.floor(array) == array).all())
 
 
 def _compare_exactly(left: Linear, relation: Relation, arrays: Sequence[NDArray[Any] | Scaled]) -> BoolArray:
