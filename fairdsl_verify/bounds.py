@@ -83,10 +83,8 @@ class Integers:
             self.rows.append(added if multiples is None else [step])
             self.multiples.append(multiples)
             self.idle.append(not any(map(any, added)))
-        self.weights: list[list[list[int]]] = []
-        self.biases: list[list[int]] = []
-        #: What a unit of 1 of each layer is here.
-        self._scales = [scale]
+        self.weights, self.biases = list[list[list[int]]](), list[list[int]]()
+        self._scales = [scale]  # what a unit of 1 of each layer is here
         for layer, bias in zip(above, biases[1:], strict=True):
             entries = chain([value * scale for value in bias], *layer.weight)
             factor = lcm(*(value.denominator for value in entries))
@@ -111,21 +109,20 @@ class Integers:
         self._first, self._up = Lanes(list(map(add, most, most))), list[tuple[Lanes, int, list[tuple[int, int]]]]()
         self._added = lru_cache(1 << 16)(lambda place, ends: self._first.ends(self.extremes(place, ends)))
         self._moved = lru_cache(64)(lambda only: self._first.ends([self.moves[number] for number in only]))
-        layers = [list(zip(self.origin, *chain(*self.rows), strict=True))]
+        #: Of each layer's units, and of the score, the constant and what it is a sum of.
+        self.units = [list(zip(self.origin, *chain(*self.rows), strict=True))]
         for weights, biases in zip(self.weights, self.biases, strict=True):
             most = [sum(map(mul, map(abs, row), most), abs(bias)) for row, bias in zip(weights, biases, strict=True)]
             lanes = Lanes(list(map(add, most, most)))
             self._up.append((lanes, lanes.packed(biases), list(map(lanes.signed, zip(*weights, strict=True)))))
-            layers.append([(bias, *row) for row, bias in zip(weights, biases, strict=True)])
-        #: Of each layer's units, and of the score, the constant and what it is a sum of.
-        self.units = layers
+            self.units.append([(bias, *row) for row, bias in zip(weights, biases, strict=True)])
         #: What a score is that is a sum itself, and its opposite; from which summand on each attribute's rows are.
-        self.sums = [[sign * each for each in layers[0][0]] for sign in (1, -1)]
+        self.sums = [[sign * each for each in self.units[0][0]] for sign in (1, -1)]
         self.starts = list(accumulate(map(len, self.rows), initial=1))
         #: The same of each layer's units as lanes.
         self.down: list[tuple[Lanes, list[int]]] = []
         reached = 1
-        for weights, units in zip(reversed(self.weights), reversed(layers[:-1]), strict=True):
+        for weights, units in zip(reversed(self.weights), reversed(self.units[:-1]), strict=True):
             # Rows that are carried down from here, or from above, have no coefficients that are larger.
             reached = max(reached, *map(abs, chain(*weights))) * sum(max(map(abs, unit)) for unit in units) << BITS
             lanes = Lanes([reached] * len(units[0]))

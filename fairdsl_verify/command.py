@@ -24,10 +24,8 @@ from fairdsl_verify.relaxed import checker_of, question_of
 from fairdsl_verify.sample import sample_of
 from fairdsl_verify.tree import Checked, Totals, follow, percent, verdict_of
 
-#: Characters of a question at most; more are not read.
-MOST_CHARACTERS = 1 << 26
-#: And of every other line.
-MOST_OF_A_LINE = 1 << 20
+#: Characters of a question at most, and of every other line; more are not read.
+MOST_CHARACTERS, MOST_OF_A_LINE = 1 << 26, 1 << 20
 #: Why a proof is rejected of which nothing follows.
 NOTHING = "it shows nothing"
 #: What goes wrong where a file says what nobody can follow.

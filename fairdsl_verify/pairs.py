@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from operator import add
+from typing import TYPE_CHECKING
 
 from fairdsl_verify import reject, require
 from fairdsl_verify.bounds import BITS, Integers, Pass
-from fairdsl_verify.question import Box, digits
+from fairdsl_verify.question import NO, Box, digits
+
+if TYPE_CHECKING:
+    from fairdsl_verify.tree import Checker, Node
 
 #: Pairs of assignments of what differs at most: each is looked at, at every leaf.
 MOST_PAIRS = 1 << 14
@@ -95,6 +100,17 @@ class Parting:
         sizes = [range(self._net.question.attributes[place].size) for place in self._differ]
         moves = [found.adds(below, place, size) for place, size in zip(self._differ, sizes, strict=True)]
         return [sum(map(list.__getitem__, moves, each)) for each in self._assignments]
+
+
+def of_two(checker: Checker, node: Node, words: Sequence[str]) -> bool:
+    """Whether the words show that no two who are compared in a box are decided differently; else it is rejected."""
+    net, members = checker.net, [number for number, admitted in enumerate(node.admitted) if admitted != NO]
+    if not isinstance(net, Integers) or checker.question.loose or checker.question.linked:
+        reject("a leaf is about two, and the model has no units, or more may differ, or two are linked")
+    require(len(members) ** 2 <= MOST_PAIRS, "a leaf is about two who have too many assignments")
+    pairs = [(one, other) for one, other in product(members, members) if checker.compared(one, other)]
+    Parting(net, node.box, checker.assignments).follow(Two(pairs), iter(words))
+    return True
 
 
 def _number(words: Iterator[str], below: int) -> int:

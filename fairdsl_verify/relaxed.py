@@ -72,10 +72,10 @@ class RelaxedQuestion(Question):
         if len(self.sides) == 1:
             self.units = f"individuals who are `{'ab'[min(self.sides)]}`"
         elif self.asks == "share" and not self.relax:
-            self.loose, self.units, self.linked = (
+            self.loose, self.linked, self.units = (
                 False,
-                "units, in each of which those are linked who meet `pair`",
                 True,
+                "units, in each of which those are linked who meet `pair`",
             )
 
 

@@ -15,7 +15,7 @@ from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
 from fairdsl_verify.margin import margin_of
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.pairs import MOST_PAIRS, Parting, Two
+from fairdsl_verify.pairs import of_two
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
 from fairdsl_verify.slab import crossed
 
@@ -188,7 +188,8 @@ class Checker:
 
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
-        mass, kind, numbers = self.mass(node), claim[0], [digits(text) for text in claim[1:] if claim[0] != "P"]
+        mass, (kind, *words) = self.mass(node), claim
+        numbers = [digits(text) for text in words if kind != "P"]
         along = numbers.pop(0) if kind == "/" and numbers else None
         if NUMBERS[kind] not in (None, len(numbers)) or (kind == "/" and along not in self.shared):
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
@@ -200,14 +201,14 @@ class Checker:
         if kind == "?":
             totals.open += mass
         elif kind == "V":
-            if self.paired(possible, node.box, MAYBE):
-                reject("a leaf is called one of nobody who is compared, and somebody may be")
+            require(not self.paired(possible, node.box, MAYBE), "a leaf says nobody is compared, and somebody may be")
         elif kind in "=P":
-            self.alike_by(node, possible, claim, slopes)
+            require(bool(possible), "a leaf is called one of one decision, and nobody is asked about")
+            shown = of_two(self, node, words) if kind == "P" else self.alike(self.bounded(node, slopes=slopes))
+            require(shown, "a leaf is called one of one decision, and the bounds do not say so")
             totals.counted(fair=mass, sure=self.paired(sure, node.box))
         elif kind in "~/":
-            if possible != sure or not self.paired(sure, node.box):
-                reject("a leaf is counted, and it is not known who is compared there")
+            require(possible == sure and self.paired(sure, node.box), "a leaf is counted, and perhaps nobody compared")
             found = self.bounded(node, slopes=slopes)
             left = crossed(found, mass, along) if isinstance(found, Pass) else found.crossed(node.box, mass, along)
             totals.open += min(mass, left)
@@ -220,18 +221,6 @@ class Checker:
             totals.counted(unfair=mass)
         else:
             self.evaluated(node, possible, totals)
-
-    def alike_by(self, node: Node, members: Sequence[int], claim: Sequence[str], slopes: Sequence[int]) -> None:
-        """Reject unless all who are compared get the same decision, by one pass, or (`P`) by what is said of two."""
-        if claim[0] == "=":
-            if not members or not self.alike(self.bounded(node, slopes=slopes)):
-                reject("a leaf is called one of one decision, and the bounds do not say so")
-            return
-        if not isinstance(self.net, Integers) or self.question.loose or self.question.linked:
-            reject("a leaf is about two, and the model has no units, or more may differ, or two are linked")
-        require(len(members) ** 2 <= MOST_PAIRS, "a leaf is about two who have too many assignments")
-        pairs = [(one, other) for one in members for other in members if self.compared(one, other)]
-        Parting(self.net, node.box, self.assignments).follow(Two(pairs), iter(claim[1:]))
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""

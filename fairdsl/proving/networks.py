@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
+from math import log2
 from time import thread_time
 
 import numpy as np
@@ -54,6 +55,9 @@ _WAITING = 180.0
 #: The parts of the time that is left in which it is tried who cuts boxes, and in which some leaves are drawn, to know
 #: what the checker makes of all; claims are tried on a tree of so many, and at the end two trees may have to be made.
 _TRIAL, _TELLING, _TRIED, _PLANTED = 1 / 6, 1 / 30, 2048, 2
+
+#: The part of the time that is left for one way once all were tried.
+_GROWS = 1 / 2
 
 #: The refinement's boxes are taken where they say so much more of everything, for boxes that are cut here gain more by
 #: the time that is left; and slopes, which take the checker longer, where they say so much more of some boxes.
@@ -145,8 +149,18 @@ class _Growing:
         return True
 
     def tried(self, deadline: Deadline) -> float:
-        """Go on for a part of the time; which share of everything is fair then, about."""
-        cutting = _after(_TRIAL, deadline)
+        """Go on for a part of the time; which share of everything is fair then, about.
+
+        With linear programs, which the checker hardly needs time for, that share goes on to grow: by as much whenever
+        the time doubles as it did the last time.
+        """
+        if self._pairing is None:
+            return self._share_after(_TRIAL, deadline)
+        half, share = (self._share_after(_TRIAL / 2, deadline) for _ in range(2))
+        return share + max(0.0, share - half) * log2(_GROWS / _TRIAL)
+
+    def _share_after(self, part: float, deadline: Deadline) -> float:
+        cutting = _after(part, deadline)
         while self._heap and not self._enough(cutting, deadline):
             self._go_on(cutting)
         return self._told([*self._heap, *self._claimed, *self._closed], None, deadline).share

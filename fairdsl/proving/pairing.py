@@ -54,12 +54,9 @@ class Pairing:
     def of(cls, checker: Checker, problem: Problem) -> Pairing | None:
         """None where no such claims can be made."""
         net, question = checker.net, checker.question
-        if (
-            not isinstance(net, Integers)
-            or not net.weights
-            or question.loose
-            or len(checker.assignments) ** 2 > MOST_PAIRS
-        ):
+        if not isinstance(net, Integers) or not net.weights or question.loose or question.linked:
+            return None
+        if len(checker.assignments) ** 2 > MOST_PAIRS:
             return None
         boxes = Boxes.of(problem)
         if boxes is None or boxes.widths != tuple(map(len, net.units[:-1])):

@@ -206,6 +206,7 @@ def test_it_is_short() -> None:
         "trees": (*common, "forest.py", "moments.py"),
         "rates": ("groups.py", "masses.py", "rates.py"),
         "samples": ("parts.py", "sample.py"),
+        "claims about two": ("pairs.py",),
         "relaxed questions": ("relaxed.py",),
         "float32": ("margin.py",),
     }
