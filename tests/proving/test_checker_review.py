@@ -217,10 +217,6 @@ def attribute(**changes: Any) -> list[dict[str, Any]]:
         (question(claims=question()["claims"] | {"holds": 1}), "truth value"),
         (question(relax=[["age", -1]]), "from 0 on"),
         (question(relax=[["sex", 1]]), "relaxed twice, or differs"),
-        (
-            question(asks="share", pair=["<=", [["a.age", 1], ["b.age", -1]], 0]),
-            "no proofs of that",
-        ),
     ],
 )
 def test_questions_that_are_none(tmp_path: Path, said: dict[str, Any], why: str) -> None:

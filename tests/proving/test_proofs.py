@@ -325,9 +325,8 @@ def test_what_rests_on_a_solver_names_its_query(tmp_path: Path, monkeypatch: pyt
 
 def test_what_has_no_proof_does_not_pass_where_one_is_demanded(tmp_path: Path) -> None:
     network(tmp_path / "m.onnx", 7)
-    (tmp_path / "p.fair").write_text(
-        SPEC.replace("sex among sex = f or", "sex among a.age <= 5 or b.sex = f among sex = f or")
-    )
+    gap = SPEC.replace("among sex = f or age >= 6 measure fair_share", "measure max_score_gap")
+    (tmp_path / "p.fair").write_text(gap)
     given = ["check", str(tmp_path / "p.fair"), "--property", "some", "--require-proof"]
     assert CliRunner().invoke(cli, given).exit_code == 2
     done = CliRunner().invoke(cli, [*given, "--proof", str(tmp_path / "proofs")])
