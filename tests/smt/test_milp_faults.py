@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -265,3 +266,11 @@ def test_halves_of_what_is_empty_for_the_solver_are_proved_too() -> None:
         assert tree is not None
         assert certified(query, case.region, tree)
     assert places(query, [case.region])[0].bounded
+
+
+def test_nothing_is_written_where_reports_are() -> None:
+    """HiGHS says who it is as soon as a process makes its first program, to the descriptor of standard output."""
+    ours, theirs = "from fairdsl.backends.smt.milp import highs", "import highspy"
+    called = f"{ours}; highs._announced(); {theirs}; highspy.Highs(); print(1)"
+    done = subprocess.run([sys.executable, "-c", called], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

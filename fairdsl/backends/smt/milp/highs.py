@@ -8,8 +8,11 @@ tolerances only; what must be certain is recomputed by ``certificate.py``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -143,9 +146,25 @@ def _numbers(found: Sequence[float]) -> FloatArray | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
+@cache
+def _announced() -> None:
+    """Let the first program of a process say who it is to nobody: it does so before anything can be set."""
+    import highspy
+
+    with open(os.devnull, "wb") as nowhere, suppress(OSError):  # where there is no standard output nothing is said
+        kept = os.dup(1)
+        os.dup2(nowhere.fileno(), 1)
+        try:
+            highspy.Highs()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
 def _loaded(linear: Program, *, integer: bool) -> Any:
     import highspy
 
+    _announced()
     highs: Any = highspy.Highs()
     for name, value in (("output_flag", False), ("threads", 1), ("random_seed", 0)):
         highs.setOptionValue(name, value)
