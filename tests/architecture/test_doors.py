@@ -41,6 +41,7 @@ ELSEWHERE = {
     "backends/refining/worker.py": "a file of this run",
     "backends/ssat/solvers/adapters.py": "a new folder of this run",
     "backends/ssat/solvers/libraries.py": "a new folder of this run",
+    "backends/smt/milp/highs.py": "the null device",
     "cli/bug.py": "a new folder for temporary files",
     "cli/streams.py": "the null device",
     "clock/deadline.py": "what the system says of this process",

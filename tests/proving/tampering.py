@@ -25,9 +25,9 @@ from fairdsl_verify.tree import Checker, follow
 from tests.models.tree_files import regressor, tree_file
 from tests.proving import (
     proved_networks,
+    test_claims_about_two,
     test_linked_units,
     test_moments,
-    test_pairs,
     test_rates_proofs,
     test_relaxed_proofs,
     test_tree_proofs,
@@ -224,7 +224,7 @@ def _pairs(folder: Path, *, seeds: int) -> list[Subject]:
     while len(found) < seeds:
         seed += 1
         (folder / str(seed)).mkdir()
-        checker, pairing = test_pairs.asked(folder / str(seed), "any", seed)
+        checker, pairing = test_claims_about_two.asked(folder / str(seed), "any", seed)
         lines, waiting, rng = list[str](), [(checker.root(), 1)], random.Random(seed)
         while waiting:
             node, depth = waiting.pop()
@@ -236,7 +236,7 @@ def _pairs(folder: Path, *, seeds: int) -> list[Subject]:
                 lines.append(pairing.claim(node, Deadline.within(60)) or "?")
         if any(line[0] == "P" for line in lines):
             model = folder / str(seed) / "m.onnx"
-            asked = checker.question.said | {"asks": "share", "claims": test_pairs.CLAIMS}
+            asked = checker.question.said | {"asks": "share", "claims": test_claims_about_two.CLAIMS}
             found.append(_written(model, asked, lines, proved_networks.brute(model, "share of everybody")))
     return found
 

@@ -42,9 +42,9 @@ from tests.agreement.bank import groups_of_laws, groups_of_rows
 from tests.oracle import RELATIONS, scores
 from tests.proving.test_checker_review import chain_file
 from tests.proving.test_rates_proofs import SPEC, by_definition, person_masses, rates_of
-from tests.rates.test_boxed_paths import problems, rows, sums, whole
+from tests.rates.test_boxed_paths import problems, sums, whole
 from tests.rule_strategies import rule_models
-from tests.strategies import models
+from tests.strategies import models, shares
 
 F = Fraction
 #: People whose decision is open, at most: each of all decisions that they may get is tried.
@@ -418,7 +418,7 @@ def test_thousands_of_gaps_along_paths_are_those_of_the_definition(problem: Prob
 
 def along_paths(problem: Problem, data: st.DataObject) -> None:
     model = data.draw(st.one_of(models(problem.domain, True, widths=(0,)), rule_models(problem.domain)))
-    law = whole(problem.population, lambda size: data.draw(rows(size)))  # type: ignore[arg-type]
+    law = whole(problem.population, lambda size: data.draw(shares(size)))  # type: ignore[arg-type]
     problem = replace(problem, model=replace(model, favourable=0), population=law)
     part, total = sums(problem, problem.question.baseline)  # type: ignore[union-attr, arg-type]
     number = number_of(problem)

@@ -151,14 +151,15 @@ def _announced() -> None:
     """Let the first program of a process say who it is to nobody: it does so before anything can be set."""
     import highspy
 
-    with open(os.devnull, "wb") as nowhere, suppress(OSError):  # where there is no standard output nothing is said
-        kept = os.dup(1)
-        os.dup2(nowhere.fileno(), 1)
+    with suppress(OSError):  # where there is no standard output nothing is said
+        kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
         try:
             highspy.Highs()
         finally:
             os.dup2(kept, 1)
             os.close(kept)
+            os.close(nowhere)
 
 
 def _loaded(linear: Program, *, integer: bool) -> Any:
