@@ -56,8 +56,8 @@ _WAITING = 180.0
 #: what the checker makes of all; claims are tried on a tree of so many, and at the end two trees may have to be made.
 _TRIAL, _TELLING, _TRIED, _PLANTED = 1 / 6, 1 / 30, 2048, 2
 
-#: The part of the time that is left for one way once all were tried.
-_GROWS = 1 / 2
+#: The part of the time that is left for one way once all were tried, and the one after which some are given up.
+_GROWS, _SOON = 1 / 2, 1 / 24
 
 #: The refinement's boxes are taken where they say so much more of everything, for boxes that are cut here gain more by
 #: the time that is left; and slopes, which take the checker longer, where they say so much more of some boxes.
@@ -95,7 +95,7 @@ def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observ
         share = growing.tried(deadline)
         if pairing is not None:
             other = _Growing(checker, pairing)
-            if other.begun(deadline) and (found := other.tried(deadline)) > share + _CLEARLY:
+            if other.begun(deadline) and (found := other.tried(deadline, share)) > share + _CLEARLY:
                 growing, share = other, found
         if (splitting := splitting_of(problem, _after(_TRIAL, deadline), observer)) is not None:
             growing.compare(splitting, share, deadline)
@@ -148,16 +148,19 @@ class _Growing:
         self._look(settled)
         return True
 
-    def tried(self, deadline: Deadline) -> float:
+    def tried(self, deadline: Deadline, known: float = 0.0) -> float:
         """Go on for a part of the time; which share of everything is fair then, about.
 
         With linear programs, which the checker hardly needs time for, that share goes on to grow: by as much whenever
-        the time doubles as it did the last time.
+        the time doubles as it did until then. They are given up where they do not soon say more than is ``known``.
         """
         if self._pairing is None:
             return self._share_after(_TRIAL, deadline)
-        half, share = (self._share_after(_TRIAL / 2, deadline) for _ in range(2))
-        return share + max(0.0, share - half) * log2(_GROWS / _TRIAL)
+        soon = self._share_after(_SOON, deadline)
+        if soon < known:
+            return soon
+        share = self._share_after(_TRIAL, deadline)
+        return share + max(0.0, share - soon) * log2(_GROWS / _TRIAL) / log2(_TRIAL / _SOON)
 
     def _share_after(self, part: float, deadline: Deadline) -> float:
         cutting = _after(part, deadline)
