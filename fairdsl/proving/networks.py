@@ -169,7 +169,7 @@ class _Growing:
         return self._told([*self._heap, *self._claimed, *self._closed], None, deadline).share
 
     def compare(self, splitting: Splitting, own: float, deadline: Deadline) -> None:
-        """Take over how a refinement cuts boxes, where that says more after as much time than the ``own`` share.
+        """Take over how a refinement cuts boxes, where that says more than the ``own`` share after as much time.
 
         As many leaves are taken as the checker has time for, which say most, with the claim that says most of some.
         """

@@ -61,7 +61,8 @@ class Pairing:
         boxes = Boxes.of(problem)
         if boxes is None or boxes.widths != tuple(map(len, net.units[:-1])):
             return None
-        return cls(checker, net, boxes)
+        found = cls(checker, net, boxes)
+        return found if found._pairs else None
 
     def claim(self, node: Node, deadline: Deadline) -> str | None:
         """What the checker believes of a box, with a few linear programs for each two; None where that is nothing."""

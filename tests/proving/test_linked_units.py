@@ -27,7 +27,7 @@ from tests.models.tree_files import regressor, tree_file
 from tests.proving.proved_networks import network
 from tests.proving.test_checker_review import ABOVE_ZERO, chain_file, question
 from tests.proving.test_moments import drawn
-from tests.proving.test_relaxed_proofs import Person, decided_by
+from tests.proving.test_relaxed_proofs import PERSON, Person, decided_by
 from tests.proving.test_tree_proofs import forest_file
 
 #: What the two differ in is a rank and a sex.
@@ -154,21 +154,9 @@ def test_no_leaf_of_many_says_more(checker: LinkedChecker, data: st.DataObject) 
     held(checker, data)
 
 
-SPEC = """fair 1
-audit "linked"
-domain Person {{
-  age : integer 0 .. 9
-  sex : category {{ f = 1, m = 3 }}
-  job : category {{ clerk = 0, cook = 2, smith = 3 }}
-  where age >= 1 or job != cook
-}}
-protected sex
-model m : Person -> {{ no, yes }}
-  from "m.onnx"
-  reads {reads}
-  yes when {when}
-  favourable yes
-property couples {{
+SPEC = (
+    PERSON
+    + """property couples {{
   compare a, b : Person differ in any sex, job among a.sex = f and b.sex = m require same decision measure fair_share
 }}
 property crossed {{
@@ -189,6 +177,7 @@ property far {{
   compare a, b : Person differ in any age, sex among a.age >= b.age + 6 require same decision measure fair_share
 }}
 """
+)
 
 
 def compared(of: str, a: Person, b: Person) -> bool:

@@ -22,7 +22,8 @@ from fairdsl_verify.relaxed import RelaxedChecker, RelaxedQuestion
 from tests.proving.proved_networks import network
 from tests.proving.test_tree_proofs import forest_file
 
-SPEC = """fair 1
+#: Who there is and what the model reads; what follows are properties.
+PERSON = """fair 1
 audit "relaxed"
 domain Person {{
   age : integer 0 .. 9
@@ -36,7 +37,10 @@ model m : Person -> {{ no, yes }}
   reads {reads}
   yes when {when}
   favourable yes
-property near {{ compare a, b : Person differ in sex within 2 in age among {among} require same decision }}
+"""
+SPEC = (
+    PERSON
+    + """property near {{ compare a, b : Person differ in sex within 2 in age among {among} require same decision }}
 property jobs {{ compare a, b : Person differ in sex regardless of job among {among} require same decision }}
 property both {{
   compare a, b : Person differ in sex within 1 in age regardless of job among {among} require same decision
@@ -50,6 +54,7 @@ property ordered {{
   require same decision
 }}
 """
+)
 Person = tuple[int, int, int]
 #: Properties of which shares are proved.
 SHARES = ("near", "jobs", "both", "one", "ordered")
