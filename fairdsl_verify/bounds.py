@@ -223,36 +223,30 @@ class Pass:
         self.ranges = [at for at in net.question.shared if box[at][0] < box[at][1] and not net.idle[at]]
         self._fixed = [at for at in net.question.shared if at not in self.ranges and not net.idle[at]]
         #: The least and the greatest that is known of each unit, by layers.
-        self.bounds = [net.first(box, only)]
+        self.bounds = [self.within(0, net.first(box, only))]
         #: Of each layer, the units that may be above zero, with what `_lines` says and their rows.
-        self._live: list[list[tuple[int, int, int, int, int]]] = []
+        self.live: list[list[tuple[int, int, int, int, int]]] = []
         #: What lies below the score less the threshold, and below its opposite: a constant, and what all rows count.
         self.lower, self.upper = net.sums
         for layer, (weights, biases) in enumerate(zip(net.weights, net.biases, strict=True)):
             ends = zip(*self.bounds[-1], net.down[layer][1], strict=True)
-            self._live.append([(at, *_lines(low, high), row) for at, (low, high, row) in enumerate(ends) if high > 0])
+            self.live.append([(at, *_lines(low, high), row) for at, (low, high, row) in enumerate(ends) if high > 0])
             lows, highs = self.bounds[-1]
-            known = net.above(layer, ((at, max(lows[at], 0), highs[at]) for at, *_ in self._live[-1]))
+            known = net.above(layer, ((at, max(lows[at], 0), highs[at]) for at, *_ in self.live[-1]))
             found = [self._range(*each) for each in zip(weights, biases, zip(*known, strict=True), strict=True)]
-            self.bounds.append(([least for least, _ in found], [most for _, most in found]))
+            self.bounds.append(self.within(layer + 1, ([least for least, _ in found], [most for _, most in found])))
         (low, *_), (high, *_) = self.bounds[-1]
         #: How far from the threshold scores have to be; YES: all are above; NO: none is; MAYBE: it is not said.
         self.off = net.off(box, self.bounds)
         self.side = side_of(low, high, self.off, zero_is_low=net.zero_is_low)
 
-    def moves(self, row: Sequence[int]) -> tuple[int, int]:
-        """From where to where the difference of two scores is, of two in the box whose first layers differ by a row."""
-        low = high = list(row)
-        for layer, live in enumerate(self._live):
-            lows, given = self.bounds[layer][0], list[tuple[int, int, int]]()
-            for at, *_ in live:
-                given.append((at, min(low[at], 0), max(high[at], 0)) if lows[at] < 0 else (at, low[at], high[at]))
-            low, high = self.net.above(layer, given, bias=0)
-        return low[0], high[0]
+    def within(self, layer: int, ends: tuple[list[int], list[int]]) -> tuple[list[int], list[int]]:
+        """The ranges of a layer's units, of whom the bounds are about."""
+        return ends
 
     def _range(self, row: Sequence[int], bias: int, known: tuple[int, int]) -> tuple[int, int]:
         """From where to where a unit is: what is known by ranges and, where its sign is open, what lines say."""
-        (least, most), top = known, len(self._live) == len(self.net.weights)
+        (least, most), top = known, len(self.live) == len(self.net.weights)
         if top or least < 0 < most:
             least, self.lower = self._least(row, bias, least)
         if top or least < 0 < most:
@@ -266,7 +260,7 @@ class Pass:
         for slope in self._slopes:
             below, known = self._below(row, bias, slope)
             found.append((self.least(below), below))
-            least = max(least, known, found[-1][0] >> BITS * len(self._live))
+            least = max(least, known, found[-1][0] >> BITS * len(self.live))
             if least > 0:
                 break
         return least, max(found, key=lambda one: one[0])[1]
@@ -297,11 +291,11 @@ class Pass:
     def _below(self, weights: Sequence[int], constant: int, tried: int | None) -> tuple[list[int], int]:
         """What lies below ``weights @ max(Z, 0) + constant``, by lines (``tried`` below open units) or ranges."""
         known = []
-        for layer in reversed(range(len(self._live))):
+        for layer in reversed(range(len(self.live))):
             ranged, below = constant, 0
             constant <<= BITS
             lows, highs = self.bounds[layer]
-            for unit, under, over, intercept, lanes in self._live[layer]:
+            for unit, under, over, intercept, lanes in self.live[layer]:
                 weight = weights[unit]
                 if weight > 0:
                     ranged += weight * max(lows[unit], 0)
@@ -310,7 +304,7 @@ class Pass:
                     ranged += weight * highs[unit]
                     below += weight * over * lanes
                     constant += weight * intercept
-            known.append(ranged >> BITS * (len(self._live) - 1 - layer))
+            known.append(ranged >> BITS * (len(self.live) - 1 - layer))
             added, *weights = self.net.down[layer][0].of(below)
             constant += added
         return [constant, *weights], max(known)

@@ -17,12 +17,13 @@ from fairdsl_verify.margin import margin_of
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.pairs import of_two
 from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Model, Question, digits
+from fairdsl_verify.regions import open_in
 from fairdsl_verify.slab import crossed
 
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16
 #: Claims, and how many numbers they have, if it is not known how many.
-NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "=": None, "~": None, "/": None, "P": None}
+NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "=": None, "~": None, "/": None, "P": None, "R": None}
 
 
 @dataclass
@@ -189,7 +190,7 @@ class Checker:
     def leaf(self, node: Node, claim: Sequence[str], totals: Totals) -> None:
         """Count a leaf by what is claimed of it, if that follows; else the proof is rejected."""
         mass, (kind, *words) = self.mass(node), claim
-        numbers = [digits(text) for text in words if kind != "P"]
+        numbers = [digits(text) for text in words if kind not in "PR"]
         along = numbers.pop(0) if kind == "/" and numbers else None
         if NUMBERS[kind] not in (None, len(numbers)) or (kind == "/" and along not in self.shared):
             reject(f"a leaf claims {' '.join(claim)!r}, which is not a claim")
@@ -207,10 +208,9 @@ class Checker:
             shown = of_two(self, node, words) if kind == "P" else self.alike(self.bounded(node, slopes=slopes))
             require(shown, "a leaf is called one of one decision, and the bounds do not say so")
             totals.counted(fair=mass, sure=self.paired(sure, node.box))
-        elif kind in "~/":
+        elif kind in "~/R":
             require(possible == sure and self.paired(sure, node.box), "a leaf is counted, and perhaps nobody compared")
-            found = self.bounded(node, slopes=slopes)
-            left = crossed(found, mass, along) if isinstance(found, Pass) else found.crossed(node.box, mass, along)
+            left = open_in(self, node, words) if kind == "R" else self.crossed(node, mass, slopes, along)
             totals.open += min(mass, left)
             totals.counted(fair=max(0, mass - left))
         elif kind == "U":
@@ -221,6 +221,11 @@ class Checker:
             totals.counted(unfair=mass)
         else:
             self.evaluated(node, possible, totals)
+
+    def crossed(self, node: Node, mass: int, slopes: Sequence[int], along: int | None) -> int:
+        """At most so many units of a box are open: of lines along an attribute, if it is said, no more than can be."""
+        found = self.bounded(node, slopes=slopes)
+        return crossed(found, mass, along) if isinstance(found, Pass) else found.crossed(node.box, mass, along)
 
     def evaluated(self, node: Node, members: list[int], totals: Totals) -> None:
         """Every unit of the box by itself; those that nothing tells apart are one."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from onnx import helper
 
-from fairdsl_verify import RejectedError, bounds, slab
+from fairdsl_verify import RejectedError, bounds, lines, slab
 from fairdsl_verify.bounds import BITS, Integers, Lanes, Pass, _multiples
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import CELLS, MAYBE, Question
@@ -293,15 +293,19 @@ def test_more_is_proved_where_boxes_are_counted(tmp_path: Path) -> None:
 #: Faults of an engine that counts lines.
 FAULTY_LINES: dict[str, tuple[object, str, Any]] = {
     "one less of each line": (slab, "on_a_line", lambda found, along: ON_A_LINE(found, along) - 1),
-    "what differs moves nothing": (slab, "combinations", lambda *_: ()),
+    "what differs moves nothing": (lines, "combinations", lambda *_: ()),
     "the score goes up twice as fast": (
-        Pass,
+        lines,
         "moves",
-        lambda self, row: [(1 + (row[0] > 0)) * at for at in MOVES(self, row)],
+        lambda found, row: [(1 + (row[0] > 0)) * at for at in MOVES(found, row)],
     ),
-    "the steepest step counts for the least": (Pass, "moves", lambda self, row: [max(MOVES(self, row), key=abs)] * 2),
+    "the steepest step counts for the least": (
+        lines,
+        "moves",
+        lambda found, row: [max(MOVES(found, row), key=abs)] * 2,
+    ),
 }
-ON_A_LINE, MOVES = slab.on_a_line, Pass.moves
+ON_A_LINE, MOVES = lines.on_a_line, lines.moves
 
 
 def test_an_engine_that_forgets_the_margin_of_a_line_is_rejected(tmp_path: Path) -> None:

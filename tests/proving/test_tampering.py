@@ -69,12 +69,12 @@ def _tie(self: bounds.Integers, known: None, point: list[int]) -> int:
 
 
 def _unit_too_high(self: bounds.Pass, below: list[int]) -> int:
-    return LEAST(self, below) + (1 << bounds.BITS * len(self._live))
+    return LEAST(self, below) + (1 << bounds.BITS * len(self.live))
 
 
 def _least_alone(self: bounds.Pass, row: list[int], bias: int, known: tuple[int, int]) -> tuple[int, int]:
     """Ranges of units from the lower ends of those below alone; the score's is left as it is."""
-    if len(self._live) == len(self.net.weights):
+    if len(self.live) == len(self.net.weights):
         return RANGE(self, row, bias, known)
     value = bias + sum(weight * max(low, 0) for weight, low in zip(row, self.bounds[-1][0], strict=True))
     return value, value
