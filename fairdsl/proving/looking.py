@@ -15,7 +15,7 @@ from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import Box
 from fairdsl_verify.tree import Checker
 
-__all__ = ["Floats", "Looking"]
+__all__ = ["Floats", "Looking", "crossed", "reached"]
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +38,26 @@ class Look(NamedTuple):
     influence: Floats
     crossed: Floats
     along: NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """What lies below numbers of boxes: the least of it, [boxes, rows], and slopes, [boxes, rows, attributes]."""
+
+    least: Floats
+    slopes: Floats
+
+
+class Passed(NamedTuple):
+    """A pass over boxes.
+
+    The ranges of units by layers; by layers, and of the score, what lies below them, and then below their opposites;
+    what the least of the score and of its opposite is of each assignment, and their slopes.
+    """
+
+    ranges: list[tuple[Floats, Floats]]
+    rows: list[Rows]
+    moved: Floats
+    slopes: Floats
 
 
 class Looking:
@@ -70,33 +90,46 @@ class Looking:
 
     def look(self, boxes: Sequence[Box]) -> Look:
         """One pass over each of the boxes."""
-        low, high = self._ends(boxes)
-        up, down = np.maximum(self._steps, 0), np.minimum(self._steps, 0)
-        under = self._origin + low @ up + high @ down + self._moves.min(axis=0)
-        over = self._origin + high @ up + low @ down + self._moves.max(axis=0)
-        ranges, lines = [(under, over)], [_lines(under, over)]
-        for layer, (weight, bias) in enumerate(self._layers[:-1]):
-            found, moved, _ = self._least(
-                layer, np.vstack((weight, -weight)), np.hstack((bias, -bias)), lines, low, high
-            )
-            found += moved.min(axis=2)
-            least, most = _through(weight, *(np.maximum(ends, 0) for ends in ranges[-1]))
-            under, over = (
-                np.maximum(found[:, : len(bias)], least + bias),
-                np.minimum(-found[:, len(bias) :], most + bias),
-            )
-            ranges.append((under, over))
-            lines.append(_lines(under, over))
-        weight, bias = self._layers[-1]
-        rows, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
-        found, moved, slopes = self._least(len(self._layers) - 1, rows, biases, lines, low, high)
-        moved += found[:, :, None]
+        low, high = self.ends(boxes)
+        ranges, rows, moved, slopes = self.passed(low, high)
         least, most = self._slopes(ranges)
         unsure = (most - least)[:, : len(self._places)]
         influence = (unsure + _MOVES * np.abs(slopes).sum(axis=1)) * (high - low)
-        crossed = _crossed(moved.min(axis=2), slopes, low, high)
-        crossed[:, 1:] *= self._of_lines(boxes, least, most)
-        return Look(moved[:, 0], -moved[:, 1], influence, crossed.min(axis=1), crossed.argmin(axis=1) - 1)
+        open_ = crossed(rows[-1].least, slopes, low, high)
+        open_[:, 1:] *= self._of_lines(boxes, least, most)
+        return Look(moved[:, 0], -moved[:, 1], influence, open_.min(axis=1), open_.argmin(axis=1) - 1)
+
+    def passed(self, low: Floats, high: Floats, signs: Sequence[NDArray[np.int8]] = ()) -> Passed:
+        """One pass over boxes, whose ends are given.
+
+        ``signs``: of each layer's units in each box whether they are known to be at least 0 (1), or at most (-1).
+        """
+        steps = np.vstack((self._steps.T, -self._steps.T))
+        base = np.hstack((self._origin + self._moves.min(axis=0), -self._origin - self._moves.max(axis=0)))
+        found = base + low @ np.maximum(steps, 0).T + high @ np.minimum(steps, 0).T
+        rows = [Rows(found, np.broadcast_to(steps, (len(low), *steps.shape)))]
+        ranges, lines = list[tuple[Floats, Floats]](), list[tuple[Floats, Floats, Floats]]()
+        moved = slopes = np.zeros(0)
+        for layer, (weight, bias) in enumerate(self._layers):
+            under, over = np.hsplit(rows[-1].least, 2)
+            over = -over
+            if layer:
+                least, most = _through(self._layers[layer - 1][0], *(np.maximum(ends, 0) for ends in ranges[-1]))
+                added = self._layers[layer - 1][1]
+                # As the checker has it: where ranges tell the sign, no line is asked for.
+                least, most = least + added, most + added
+                under = np.where((least < 0) & (most > 0), np.maximum(under, least), least)
+                over = np.where((under < 0) & (most > 0), np.minimum(over, most), most)
+            if len(signs):
+                above, below = signs[layer] > 0, signs[layer] < 0
+                under = np.where(above, np.maximum(under, 0), np.where(below, np.minimum(under, 0), under))
+                over = np.where(above, np.maximum(over, 0), np.where(below, np.minimum(over, 0), over))
+            ranges.append((under, over))
+            lines.append(_lines(under, over))
+            both, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
+            found, moved, slopes = self._least(layer, both, biases, lines, low, high)
+            rows.append(Rows(found + moved.min(axis=2), slopes))
+        return Passed(ranges, rows, moved + found[:, :, None], slopes)
 
     def _of_lines(self, boxes: Sequence[Box], least: Floats, most: Floats) -> Floats:
         """About which part of a line along each attribute may be decided differently (``slab.on_a_line``)."""
@@ -121,11 +154,20 @@ class Looking:
             least, most = _through(weight.T, least, most)
         return least, most
 
+    @property
+    def weighed(self) -> list[Floats]:
+        """How much each unit counts for the score at most, by layers."""
+        found = [np.ones(1)]
+        for weight, _ in reversed(self._layers):
+            found.insert(0, found[0] @ np.abs(weight))
+        return found[:-1]
+
     def place_of(self, number: int) -> int:
         """Which attribute an influence is of."""
         return self._places[number]
 
-    def _ends(self, boxes: Sequence[Box]) -> tuple[Floats, Floats]:
+    def ends(self, boxes: Sequence[Box]) -> tuple[Floats, Floats]:
+        """From where to where attributes are, as what they add is counted."""
         ends = np.array([[box[place] for place in self._places] for box in boxes], dtype=np.int64)
         found = ends.reshape(len(boxes), len(self._places), 2).astype(np.float64)
         for number, multiples in enumerate(self._multiples):
@@ -185,7 +227,7 @@ def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
     return under, slope, np.where(open_, np.maximum(-slope * low, (1 - slope) * high), 0.0)
 
 
-def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
+def crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
     """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``).
 
     And, behind that, how many of the lines along each attribute they meet.
@@ -195,10 +237,28 @@ def _crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats
     gap = (least - reached.sum(axis=2)).sum(axis=1) + np.minimum(both * low, both * high).sum(axis=1)
     spread = np.abs(slopes[:, 0]) * (high - low)
     along = np.hstack((np.zeros((len(low), 1)), spread))
-    mean = least[:, :1] + (spread.sum(axis=1, keepdims=True) - along) / 2
-    deviation = np.sqrt(np.maximum((spread**2).sum(axis=1, keepdims=True) - along**2, 0) / 12) + 1e-300
-    below, above = (
-        1 / (1 + np.exp(np.clip(_STEEP * (mean - at) / deviation, -500, 500))) for at in (gap[:, None] - along, 0.0)
-    )
-    crossed: Floats = np.clip(above - below, 0.0, 1.0)
-    return crossed
+    # Without the attribute of a line the widest one of all may be another.
+    left = np.where(np.eye(spread.shape[1] + 1, spread.shape[1], -1, dtype=bool), 0.0, spread[:, None])
+    below, above = (_below(least[:, :1] - at, left) for at in (gap[:, None] - along, 0.0))
+    share: Floats = np.clip(above - below, 0.0, 1.0)
+    return share
+
+
+def reached(rows: Rows, low: Floats, high: Floats) -> Floats:
+    """About how much of a box each row leaves at most 0, [boxes, rows]."""
+    return _below(rows.least, np.abs(rows.slopes) * (high - low)[:, None])
+
+
+def _below(least: Floats, spread: Floats) -> Floats:
+    """Which part of a sum is at most 0, about: it is no less than this, and its terms are spread uniformly, so far.
+
+    The widest term is taken as it is, and a logistic curve stands for the normal distribution of all others.
+    """
+    widest, every = spread.max(axis=-1, initial=0.0), spread.sum(axis=-1)
+    deviation = np.sqrt(np.maximum((spread**2).sum(axis=-1) - widest**2, 0) / 12)
+    deviation = np.maximum(deviation, 1e-6 * every) + 1e-100
+    steep, width = _STEEP / deviation, np.maximum(widest, 1e-3 * deviation)
+    at = -(least + (every - widest) / 2)
+    # The mean of the curve over the widest term's range, in closed form.
+    share: Floats = (np.logaddexp(0, steep * at) - np.logaddexp(0, steep * (at - width))) / (steep * width)
+    return np.where(least > 0, 0.0, np.clip(share, 0.0, 1.0))

@@ -17,13 +17,14 @@ from time import thread_time
 import numpy as np
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals import Splits, Splitting, splitting_of
+from fairdsl.backends.intervals import Splitting, splittings_of
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
+from fairdsl.proving.cutting import Cutting
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.looking import Floats, Looking
 from fairdsl.proving.pairing import Pairing
-from fairdsl.proving.planting import CLAIMS, Told, planted, told_by
+from fairdsl.proving.planting import CLEARLY, TRIAL, Planter, after, told_by
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers
@@ -52,16 +53,11 @@ _CHECKING = 18
 #: But no more seconds than these: whoever asked for a proof waits for it.
 _WAITING = 180.0
 
-#: The parts of the time that is left in which it is tried who cuts boxes, and in which some leaves are drawn, to know
-#: what the checker makes of all; claims are tried on a tree of so many, and at the end two trees may have to be made.
-_TRIAL, _TELLING, _TRIED, _PLANTED = 1 / 6, 1 / 30, 2048, 2
-
 #: The part of the time that is left for one way once all were tried, and the one after which some are given up.
 _GROWS, _SOON = 1 / 2, 1 / 24
 
-#: The refinement's boxes are taken where they say so much more of everything, for boxes that are cut here gain more by
-#: the time that is left; and slopes, which take the checker longer, where they say so much more of some boxes.
-_CLEARLY = 0.02
+#: The checker may have been given less to do than it has time for, by no more than that.
+_NEARLY = 2 / 3
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
@@ -84,8 +80,8 @@ def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observ
     """A tree of splits, and what its leaves come to by the checker's own count.
 
     Where all or nothing is asked, linear programs about two are tried of each box before it is cut. Where boxes are
-    counted it is tried for a while which way shows most: without these, with them, or by the cuts of the refinement of
-    the problem itself, if these can be said.
+    counted it is tried for a while which way shows most: without these, with them, or by the cuts of a refinement of
+    the problem itself, if these can be said, with regions of boxes or without.
     """
     pairing, shares = Pairing.of(checker, problem), counted(checker)
     growing = _Growing(checker, None if shares else pairing)
@@ -95,16 +91,10 @@ def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observ
         share = growing.tried(deadline)
         if pairing is not None:
             other = _Growing(checker, pairing)
-            if other.begun(deadline) and (found := other.tried(deadline, share)) > share + _CLEARLY:
+            if other.begun(deadline) and (found := other.tried(deadline, share)) > share + CLEARLY:
                 growing, share = other, found
-        if (splitting := splitting_of(problem, _after(_TRIAL, deadline), observer)) is not None:
-            growing.compare(splitting, share, deadline)
+        growing.compare(splittings_of(problem, after(TRIAL, deadline), observer), share, deadline)
     return growing.grown(deadline)
-
-
-def _after(part: float, deadline: Deadline) -> Deadline:
-    """When this part of the time that is left is over."""
-    return deadline.later(-(1 - part) * deadline.remaining)
 
 
 class _Growing:
@@ -114,6 +104,7 @@ class _Growing:
         assert isinstance(checker.net, Integers)
         self._checker, self._root, self._pairing = checker, checker.root(), pairing
         self._looking = Looking(checker, checker.net)
+        self._planter = Planter(checker, Cutting(self._looking), self._say)
         self._components = checker.components(range(len(checker.assignments)), self._root.box)
         self._counted = counted(checker)
         #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.
@@ -155,51 +146,33 @@ class _Growing:
         the time doubles as it did until then. They are given up where they do not soon say more than is ``known``.
         """
         if self._pairing is None:
-            return self._share_after(_TRIAL, deadline)
-        soon = self._share_after(_SOON, deadline)
+            return self._shareafter(TRIAL, deadline)
+        soon = self._shareafter(_SOON, deadline)
         if soon < known:
             return soon
-        share = self._share_after(_TRIAL, deadline)
-        return share + max(0.0, share - soon) * log2(_GROWS / _TRIAL) / log2(_TRIAL / _SOON)
+        share = self._shareafter(TRIAL, deadline)
+        return share + max(0.0, share - soon) * log2(_GROWS / TRIAL) / log2(TRIAL / _SOON)
 
-    def _share_after(self, part: float, deadline: Deadline) -> float:
-        cutting = _after(part, deadline)
+    def _shareafter(self, part: float, deadline: Deadline) -> float:
+        cutting = after(part, deadline)
         while self._heap and not self._enough(cutting, deadline):
             self._go_on(cutting)
-        return self._told([*self._heap, *self._claimed, *self._closed], None, deadline).share
+        return told_by(self._checker, [*self._heap, *self._claimed, *self._closed], deadline).share
 
-    def compare(self, splitting: Splitting, own: float, deadline: Deadline) -> None:
-        """Take over how a refinement cuts boxes, where that says more than the ``own`` share after as much time.
-
-        As many leaves are taken as the checker has time for, which say most, with the claim that says most of some.
-        """
-        if any(self._attributes[place].size != size for place, size in splitting.sizes.items()):
-            return
+    def compare(self, splittings: Sequence[Splitting], own: float, deadline: Deadline) -> None:
+        """Take over how a refinement cuts boxes, where that says more than the ``own`` share after as much time."""
+        sizes = {at: attribute.size for at, attribute in enumerate(self._attributes)}
+        alike = (each for each in splittings if each.sizes.items() <= sizes.items())
         later = self._later(deadline)
-        trial = deadline.remaining * _TRIAL
-        splits = splitting.until(_after(_TRIAL, deadline))
-        some = planted(self._checker, splits, _TRIED)[1]
-        told = {claim: self._told(some, claim, deadline) for claim in CLAIMS}
-        claim = max(told, key=lambda each: told[each].share + _CLEARLY * (each == CLAIMS[0]))
-        most, before = max(_LEAST, int(later / told[claim].seconds)), deadline.remaining
-        leaves = self._planted(splits, claim, most)[1]
-        planting = _PLANTED * (before - deadline.remaining) / trial  # for each second of refining
-        if self._told(leaves, claim, deadline).share > own + _CLEARLY:
-            splits = splitting.until(_after(1 / (1 + planting), deadline))
-            tree, leaves = self._planted(splits, claim, most)
-            if (seconds := self._seconds(leaves)) * len(leaves) > later:
-                tree, leaves = self._planted(splits, claim, int(later / seconds))
+        ways = (self._planter.way(each, later, deadline) for each in alike)
+        way = max(ways, key=lambda each: each.share, default=None)
+        if way is not None and way.share > own + CLEARLY:
+            splits = way.splitting.until(after(1 / (1 + way.planting), deadline))
+            tree, leaves = self._planter.planted(splits, way.claim, way.most)
+            # Smaller boxes take the checker less time than those of the trial, or more.
+            if not _NEARLY * later < self._seconds(leaves) * len(leaves) < later:
+                tree, leaves = self._planter.planted(splits, way.claim, int(later / self._seconds(leaves)))
             self._tree, self._claimed, self._heap, self._closed = tree, leaves, [], []
-
-    def _planted(self, splits: Splits, claim: str, leaves: int) -> tuple[Grown, list[Waiting]]:
-        """The tree of a refinement with so many leaves at most, and what is claimed of them."""
-        tree, found = planted(self._checker, splits, leaves)
-        for one in found:
-            self._say(one, claim)
-        return tree, found
-
-    def _told(self, leaves: Sequence[Waiting], claim: str | None, deadline: Deadline) -> Told:
-        return told_by(self._checker, leaves, claim, lambda: _after(_TELLING, deadline))
 
     def _say(self, one: Waiting, claim: str) -> None:
         """Claim that a box is evaluated, if it is small, that it is unfair, if two are far enough apart, or this."""
@@ -244,7 +217,7 @@ class _Growing:
         """Leave a claim if it follows; what is counted needs no trial."""
         if self._counted and one.grown.claim == "=":
             one.grown.claim = "~"
-        elif self._counted and one.grown.claim[0] in "~/E":
+        elif self._counted and one.grown.claim[0] in "~/ER":
             return
         elif deadline.passed or not (self._follows(one, totals) or self._cut_again(one)):
             one.grown.claim = "~" if self._counted else "?"

@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -14,14 +15,14 @@ import pytest
 from onnx import numpy_helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits, effort, refine, splitting_of
+from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits, effort, refine, splittings_of
 from fairdsl.backends.intervals.kernels.slots import REGIONS
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.warmup import KERNELS
 from fairdsl.clock import Deadline
 from fairdsl.elaborate import elaborate
-from fairdsl.proving import networks, planting, prove_spec
+from fairdsl.proving import cutting, networks, planting, prove_spec
 from fairdsl.semantics import front_end
 from fairdsl_verify.command import check
 from tests.proving.proved_networks import network, path_of
@@ -123,8 +124,8 @@ def test_boxes_are_halved_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (demand,) = elaborate(spec, {}).demands
     assert demand.problem is not None
     KERNELS.ready(Silent(), Deadline.within(60))
-    splitting = splitting_of(demand.problem, Deadline.within(60), Silent())
-    assert splitting is not None
+    splitting, other = splittings_of(demand.problem, Deadline.within(60), Silent())
+    assert (splitting.regions, other.regions) == (False, True)
     free = Refinement.start(lower(demand.problem).task)
     for refinement in (splitting._refinement, free):
         for _ in range(12):
@@ -147,10 +148,15 @@ def truth_of(model: Path) -> Fraction:
     return Fraction(int(np.equal(sides, sides[0]).all(axis=0).sum()), len(units))
 
 
-@pytest.mark.parametrize("claim", planting.CLAIMS)
+@pytest.mark.parametrize("claim", [*planting.CLAIMS, cutting.REGIONS])
 def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(networks, "CLAIMS", (claim,))
-    monkeypatch.setattr(networks, "_CLEARLY", -2)
+    monkeypatch.setattr(planting, "CLAIMS", (claim,))
+
+    def only(*given: Any) -> Any:
+        return (each for each in splittings_of(*given) if each.regions == (claim == cutting.REGIONS))
+
+    monkeypatch.setattr(networks, "splittings_of", only)
+    monkeypatch.setattr(networks, "CLEARLY", -2)
     monkeypatch.setattr(networks, "_WAITING", 0.5)
     KERNELS.ready(Silent(), Deadline.within(60))
     (tmp_path / "p.fair").write_text(SPEC)
@@ -162,4 +168,7 @@ def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pyt
     assert checked.follows
     assert truth / 2 < checked.totals.certified <= truth
     assert checked.totals.falsified <= 1 - truth
-    assert f"\n{claim}\n" in gzip.decompress(path_of(proved).read_bytes()).decode()
+    assert (
+        f"\n{claim}{' N' if claim == cutting.REGIONS else chr(10)}"
+        in gzip.decompress(path_of(proved).read_bytes()).decode()
+    )

@@ -207,6 +207,8 @@ def test_it_is_short() -> None:
         "rates": ("groups.py", "masses.py", "rates.py"),
         "samples": ("parts.py", "sample.py"),
         "claims about two": ("pairs.py",),
+        "claims about lines": ("lines.py",),
+        "claims about regions": ("regions.py",),
         "relaxed questions": ("relaxed.py",),
         "float32": ("margin.py",),
     }

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.encoding import IntervalJob
     from fairdsl.backends.intervals.procedure import Intervals
-    from fairdsl.backends.intervals.splits import FAIR, HALVED, UNFAIR, Splits, Splitting, splitting_of
+    from fairdsl.backends.intervals.splits import FAIR, HALVED, UNFAIR, Splits, Splitting, splittings_of
 
-__all__ = ["FAIR", "HALVED", "UNFAIR", "IntervalJob", "Intervals", "Splits", "Splitting", "splitting_of"]
+__all__ = ["FAIR", "HALVED", "UNFAIR", "IntervalJob", "Intervals", "Splits", "Splitting", "splittings_of"]
 
 _MODULES = {
     "IntervalJob": "encoding",
     "Intervals": "procedure",
-    **dict.fromkeys(("FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splitting_of"), "splits"),
+    **dict.fromkeys(("FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splittings_of"), "splits"),
 }
 
 

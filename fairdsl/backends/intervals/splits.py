@@ -20,7 +20,7 @@ from fairdsl.ir.problem import Problem
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.refine import Refinement
 
-__all__ = ["FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splitting_of"]
+__all__ = ["FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splittings_of"]
 
 #: What is best said of a node: nothing, that so much of it is fair, that all of it is unfair, or what its halves are.
 OPEN, FAIR, UNFAIR, HALVED = range(4)
@@ -102,8 +102,10 @@ def _count(found: NDArray[np.int64], levels: list[NDArray[np.int64]], first: NDA
 class Splitting:
     """A refinement that goes on as long as it is told to."""
 
-    def __init__(self, refinement: Refinement, places: Sequence[int]) -> None:
+    def __init__(self, refinement: Refinement, places: Sequence[int], *, regions: bool) -> None:
         self._refinement, self._places = refinement, np.array(places, dtype=np.int64)
+        #: Whether what may be unfair of a box is told region by region, where that says more.
+        self.regions = regions
         #: How many positions the attributes have that boxes are cut by.
         self.sizes = dict(zip(places, refinement.task.sizes.tolist(), strict=True))
 
@@ -122,16 +124,16 @@ class Splitting:
         )
 
 
-def splitting_of(problem: Problem, deadline: Deadline, observer: Observer) -> Splitting | None:
-    """The refinement of a problem by halving alone; None where its boxes are not the domain's, or kernels are late.
+def splittings_of(problem: Problem, deadline: Deadline, observer: Observer) -> tuple[Splitting, ...]:
+    """Refinements of a problem: by halving alone, and with regions. None where its boxes are not the domain's.
 
-    Boxes are not cut into regions: of these the tree says nothing, and they would take time in which more are halved.
+    The tree says nothing of regions but what they make of a box, and they take time in which more boxes are halved.
 
-    So it is where conditions cut the domain, individuals are compared with others than those of their unit, or
-    positions of an attribute are not its values in their order.
+    There are none either where kernels are late. Boxes are not the domain's where conditions cut it, individuals are
+    compared with others than those of their unit, or positions of an attribute are not its values in their order.
     """
     if isinstance(roles_of(problem), Refusal) or not KERNELS.ready(observer, deadline):
-        return None
+        return ()
     from fairdsl.backends.intervals.lowering import lower
     from fairdsl.backends.intervals.refine import Refinement
 
@@ -139,5 +141,6 @@ def splitting_of(problem: Problem, deadline: Deadline, observer: Observer) -> Sp
     task, places = lowered.task, [axis.attribute for axis in lowered.axes if axis.attribute is not None]
     whole = len(task.low) == 1 and not task.low.any() and bool((task.high[0] == task.sizes - 1).all())
     if not whole or task.relaxed or len(places) < len(lowered.axes) or (task.kinds != AttributeKind.LATTICE).any():
-        return None
-    return Splitting(Refinement.start(task, regions=False), places)
+        return ()
+    ways = (False, True)
+    return tuple(Splitting(Refinement.start(task, regions=each), places, regions=each) for each in ways)
