@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import time
 import warnings
@@ -113,12 +114,20 @@ def test_a_file_is_closed_wherever_reading_it_is_cut(tmp_path: Path, monkeypatch
     path = tmp_path / "file"
     path.write_bytes(b"content")
 
+    def is_open() -> bool:
+        for descriptor in map(int, os.listdir("/dev/fd")):
+            with suppress(OSError):  # of the folder itself, or of a thread's
+                if os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return True
+        return False
+
     def once(moment: int | None) -> int:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             with alarm_at(moment, monkeypatch) as moments, until(Deadline.within(60), grace=0.0):
                 content_of(path)
-            gc.collect()
+            assert not is_open(), moments.rang
+            gc.collect(0)  # what was just made, and not whatever other tests have left
         assert not [str(each.message) for each in said], moments.rang
         return moments.counted
 

@@ -36,17 +36,23 @@ def blocks() -> Iterator[tuple[str, str, str]]:
 BLOCKS = list(blocks())
 
 
+@pytest.fixture(scope="module")
+def beside_specs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file in a folder of all specs, which blocks include."""
+    folder = tmp_path_factory.mktemp("blocks")
+    for shared in (ROOT / "specs").rglob("*.fair"):
+        shutil.copy(shared, folder)
+    return folder / "block.fair"
+
+
 @pytest.mark.parametrize(("mark", "text"), [block[1:] for block in BLOCKS], ids=[block[0] for block in BLOCKS])
-def test_a_block(mark: str, text: str, tmp_path: Path) -> None:
+def test_a_block(mark: str, text: str, beside_specs: Path) -> None:
     assert mark in ("", "fragment")
     if mark == "fragment":
         assert _readable(text), "no place in a spec where this can stand"
         return
-    for shared in (ROOT / "specs").rglob("*.fair"):
-        shutil.copy(shared, tmp_path)
-    spec = tmp_path / "block.fair"
-    spec.write_text(text, encoding="utf-8")
-    findings = fairdsl.lint(spec)
+    beside_specs.write_text(text, encoding="utf-8")
+    findings = fairdsl.lint(beside_specs)
     found = {(finding.primary.span.first.line if finding.primary else 0, finding.code) for finding in findings}
     expected = set(_expected(text))
     assert {entry for entry in found if entry[1].startswith("E")} == {e for e in expected if e[1].startswith("E")}
