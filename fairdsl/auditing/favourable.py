@@ -55,7 +55,7 @@ class Good:
 def good_values(decided: Sought | None, label: Sought | None) -> tuple[Good | None, Good | None]:
     """The good values of the decisions and of the label; raises DiagnosticError (E0681) where one is not clear."""
     parts = [part for part in (decided, label) if part is not None]
-    wanted = {id(part): _named(part, any(_has(each) for each in parts if each is not part)) for part in parts}
+    wanted = {id(part): _named(part, _other(part, parts)) for part in parts}
     found = {id(part): wanted[id(part)] or _told(part) for part in parts}
     for part in parts:
         other, good = _other(part, parts), found[id(part)]
@@ -81,14 +81,18 @@ def _has(part: Sought) -> bool:
     return part.named is not None and not part.own and _match(part) is not None
 
 
-def _named(part: Sought, elsewhere: bool) -> Good | None:
-    """The value that is named; None where none is, or where it is that of the other column."""
+def _named(part: Sought, other: Sought | None) -> Good | None:
+    """The value that is named; None where none is, or where it is that of the other column, in words of its own."""
     if part.named is None:
         return None
-    value = _match(part)
+    value, elsewhere = _match(part), None
+    if value is None and other is not None and not part.own and _has(other):
+        elsewhere = _match(other)
+        # Of columns in one coding it is the same value, which no row of this one has.
+        value = elsewhere if {*part.values} <= {*other.values} else None
     if value is not None:
         return Good(value=value, named=True)
-    if part.own or not elsewhere:
+    if elsewhere is None:
         title = f"no row of `{part.what}` has the value {in_comment(_word(part.named))}"
         raise _refused(title, f"the values are {listed(part.values, 6)}", "name one of them")
     return None

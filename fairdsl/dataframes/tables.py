@@ -86,9 +86,9 @@ def series_name(values: Any) -> str | None:
 def csv_of(columns: Mapping[str, Sequence[str]]) -> bytes:
     """The columns as a CSV file, which is read back as the same cells."""
     text = io.StringIO()
-    # The header in quotes: a comma decides what separates cells, and a name may have a semicolon in it.
-    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(columns)
-    csv.writer(text, lineterminator="\n").writerows(zip(*columns.values(), strict=True))
+    # All in quotes: a name may have a semicolon in it, and a cell a carriage return, or a `#` where a line begins.
+    written = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    written.writerows([list(columns), *zip(*columns.values(), strict=True)])
     return text.getvalue().encode("utf-8")
 
 
@@ -132,7 +132,8 @@ def _cells(values: Iterable[Any]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    if value is None or value != value or str(value) in ("<NA>", "NaT"):
+    # What pandas has for nothing is compared with nothing, not even with itself: so it is known by its name.
+    if value is None or str(value) in ("<NA>", "NaT") or value != value:
         return ""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

@@ -174,6 +174,19 @@ def test_values_that_libraries_write_for_yes_and_no() -> None:
     assert turned.metric("parity_gap").exact == Fraction(1, 2)
 
 
+@pytest.mark.parametrize(("good", "bad"), [(2, 1), ("yes", "no"), ("paid", "left")])
+def test_a_named_value_that_no_row_of_one_column_has_is_still_the_good_one(good: object, bad: object) -> None:
+    both, none = [good, bad, good, bad], [bad] * 4
+    for happened, decided, rate in ((both, none, 0), (none, both, Fraction(1, 2))):
+        found = fairdsl.audit(happened, decided, sensitive_features=["a", "a", "b", "b"], positive=good)
+        (groups,) = (
+            demand.groups for demand in found.report.properties[0].demands if demand.metric == "acceptance_rate"
+        )
+        assert groups is not None
+        assert [each.number.low for each in groups.rates] == [rate, rate]
+        assert found.metric("least_accuracy").exact == Fraction(1, 2)
+
+
 #: Columns by what their headers say of 1, each with one of every four people.
 SAID = {
     "sex": ["f", "f", "m", "m"] * 3,

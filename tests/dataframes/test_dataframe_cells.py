@@ -49,7 +49,16 @@ def test_tables_of_libraries(library: str) -> None:
     assert cells_of(frame["gaps"], "it") == CELLS["gaps"]
 
 
-@pytest.mark.parametrize("table", [VALUES, {"only": ["", "x"]}, {"a;b": ["1", "2"], "#c": ["3", "4"]}])
+@pytest.mark.parametrize("dtype", ["category", "string", "Int64", "boolean"])
+def test_what_pandas_has_for_nothing_is_an_empty_cell(dtype: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    values = {"category": ["x", pandas.NA], "string": ["x", None], "Int64": [1, None], "boolean": [True, None]}[dtype]
+    series = pandas.Series(values, dtype=dtype)
+    assert cells_of(series, "it")[1] == columns_of(pandas.DataFrame({"c": series}), "it")["c"][1] == ""
+    assert cells_of([1, pandas.NA, pandas.NaT], "it") == ["1", "", ""]
+
+
+@pytest.mark.parametrize("table", [VALUES, {"only": ["", "x"]}, {"a;b": ["1", "2"], "#c": ["#3", "4\r5"]}])
 def test_what_is_written_is_read_back(table: dict[str, list[Any]]) -> None:
     columns = columns_of(table, "it")
     records = read_records(SourceFile("it.csv", csv_of(columns).decode("utf-8")))

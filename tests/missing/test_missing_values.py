@@ -216,6 +216,60 @@ def agrees(case: Case, path: Path) -> int:
     return answered
 
 
+def refused(spec: str, path: Path) -> set[str]:
+    """The codes of what is wrong with a spec."""
+    path.write_text(spec)
+    try:
+        front_end(str(path))
+    except DiagnosticError as found:
+        return {finding.code for finding in found.diagnostics if finding.code.startswith("E")}
+    return set()
+
+
+def test_a_derived_condition_that_is_open_of_somebody_is_refused(tmp_path: Path) -> None:
+    opened = 0
+    for seed in range(examples(2)):
+        drawn = condition(Random(seed), 2)
+        domain = DOMAIN.replace("}\nprotected", f"  derived d = {drawn.text}\n}}\nprotected")
+        if any(drawn.of(person) is None for person in EVERYBODY):
+            assert "E0302" in refused(domain, tmp_path / "spec.fair"), drawn.text
+            opened += 1
+    assert opened
+    for told in ("income >= 2 and not income is missing", "income >= 2 or income is missing", "sex = f"):
+        assert (
+            refused(DOMAIN.replace("}\nprotected", f"  derived d = {told}\n}}\nprotected"), tmp_path / "s.fair")
+            == set()
+        )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "income - income < 3",
+        "0 * income + debt > 1",
+        "income <= income",
+        "abs(debt - income) >= debt",
+        "income * 0 in { 0 }",
+    ],
+)
+def test_a_missing_value_that_cancels_out_is_refused_wherever_it_stands(text: str, tmp_path: Path) -> None:
+    rule = f"model m : Person -> {{ no, yes }}\n  yes when {text}\n"
+    weighed = f"model m : Person -> {{ no, yes }}\n  score = 2 * ({text})\n  yes when score > 1\n"
+    among = "property p {\n  compare a, b : Person\n  differ in sex\n  among TEXT\n  require same decision\n}\n"
+    owned = among.replace("TEXT", text.replace("income", "a.income").replace("debt", "b.debt"))
+    plain = "model m : Person -> { no, yes }\n  yes when sex = f\n"
+    for rest in (
+        rule,
+        weighed,
+        plain + among.replace("TEXT", text),
+        plain + owned,
+        f"condition c = {text}\n" + plain + among.replace("TEXT", "c"),
+    ):
+        assert refused(DOMAIN + rest, tmp_path / "spec.fair") == {"E0302"}, rest
+    summed = DOMAIN + "model m : Person -> { no, yes }\n  score = income - income\n  yes when score > 1\n"
+    assert refused(summed, tmp_path / "spec.fair") == {"E0302"}
+
+
 def test_every_engine_agrees_with_the_definition(tmp_path: Path) -> None:
     assert sum(agrees(drawn(seed), tmp_path / "spec.fair") for seed in range(examples(0.6))) > 0
 

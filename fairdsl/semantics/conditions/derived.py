@@ -48,7 +48,7 @@ def check_derived(node: tree.Domain, domain: Domain, reporter: Reporter) -> Iter
 
 
 def _condition(member: tree.Derived, node: tree.Expression, domain: Domain, reporter: Reporter) -> Derived | None:
-    predicate = lower_condition(node, ConditionScope(domain=domain), reporter)
+    predicate = lower_condition(node, ConditionScope(domain=domain), reporter, derives=member.name.text)
     if predicate is None:
         return None
     report_constant(predicate, domain, narrow(domain), "condition", reporter)

@@ -12,9 +12,10 @@ condition holds where it is *true*: it is pushed down to the comparisons, each o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from math import ceil
 
 from fairdsl.diagnostics import Reporter
@@ -39,7 +40,10 @@ from fairdsl.semantics import errors
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["absent", "nobody_between", "of_those_present", "with_missing"]
+__all__ = ["absent", "left_open", "nobody_between", "of_those_present", "with_missing"]
+
+#: Attributes that somebody may lack in one condition, of which every combination is looked at.
+_LACKED_AT_ONCE = 8
 
 
 def with_missing(attribute: Attribute, node: tree.Attribute, *, compared: bool, reporter: Reporter) -> Attribute:
@@ -108,6 +112,42 @@ def of_those_present(predicate: Predicate, domain: Domain) -> Predicate:
     return _where(predicate, domain, truth=True)
 
 
+def left_open(predicate: Predicate, domain: Domain) -> Attribute | None:
+    """An attribute whose lack may leave the condition neither true nor false; ``predicate`` is as it is written."""
+    lackable = tuple(dict.fromkeys(_lackable(predicate, domain)))
+    if len(lackable) > _LACKED_AT_ONCE:
+        return lackable[0][1]
+    for count in range(1, len(lackable) + 1):
+        for lacked in combinations(lackable, count):
+            if None in _may_be(predicate, {variable for variable, _ in lacked}, domain):
+                return lacked[0][1]
+    return None
+
+
+def _may_be(predicate: Predicate, lacked: Set[Variable], domain: Domain) -> Set[bool | None]:
+    """What the condition may be of those who lack just these: true, false, neither (None)."""
+    match predicate:
+        case And(parts):
+            found = [_may_be(part, lacked, domain) for part in parts]
+            all_true = {True} if all(True in each for each in found) else set()
+            some_false = {False} if any(False in each for each in found) else set()
+            open_ = any(None in each for each in found) and all(each != {False} for each in found)
+            return all_true | some_false | ({None} if open_ else set())
+        case Or(parts):
+            return _may_be(Not(And(tuple(map(Not, parts)))), lacked, domain)
+        case Not(part):
+            return {None if each is None else not each for each in _may_be(part, lacked, domain)}
+        case Member(variable=variable, values=values) if values == {_missing(variable, domain)}:
+            return {variable in lacked}
+        case _:
+            return {True, False} if lacked.isdisjoint(variables(predicate)) else {None}
+
+
+def _missing(variable: Variable, domain: Domain) -> Fraction | None:
+    """The code of a missing value; None where nobody lacks one."""
+    return domain.attributes[variable.attribute].missing if variable.attribute < len(domain.attributes) else None
+
+
 def absent(variable: Variable, attribute: Attribute, node: tree.Absence, reporter: Reporter) -> Predicate | None:
     """``x is missing``."""
     if attribute.missing is not None:
@@ -136,7 +176,7 @@ def _where(predicate: Predicate, domain: Domain, *, truth: bool) -> Predicate:
             return Or(found) if truth else And(found)
         case Not(part):
             return _where(part, domain, truth=not truth)
-        case Member(variable=variable, values=values) if values == {domain.attributes[variable.attribute].missing}:
+        case Member(variable=variable, values=values) if values == {_missing(variable, domain)}:
             return predicate if truth else Not(predicate)
     said = predicate if truth else opposite(predicate)
     lackable = tuple(_lackable(predicate, domain))

@@ -6,6 +6,7 @@ compared. Codes of categories are labels, so a category is compared with its val
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Reporter
@@ -20,7 +21,7 @@ from fairdsl.semantics.conditions.derivations import (
     derived_number,
 )
 from fairdsl.semantics.conditions.labels import compare_labels, label_membership, labelled_attribute
-from fairdsl.semantics.conditions.missing import absent, of_those_present
+from fairdsl.semantics.conditions.missing import absent, left_open, of_those_present
 from fairdsl.semantics.conditions.outputs import Outputs
 from fairdsl.semantics.conditions.scope import ConditionScope, derived_named, resolve_attribute
 from fairdsl.syntax import tree
@@ -28,10 +29,19 @@ from fairdsl.syntax import tree
 __all__ = ["lower_condition", "lower_sum"]
 
 
-def lower_condition(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
-    """The predicate, or None after reporting what is wrong with it."""
+def lower_condition(
+    node: tree.Expression, scope: ConditionScope, reporter: Reporter, *, derives: str | None = None
+) -> Predicate | None:
+    """The predicate, or None after reporting what is wrong with it.
+
+    ``derives``: the attribute that it derives, which everybody has or has not.
+    """
     lowered = _lowered(node, scope, reporter)
-    return None if lowered is None else of_those_present(lowered, scope.domain)
+    if lowered is None:
+        return None
+    if derives is not None and (lacked := left_open(lowered, scope.domain)) is not None:
+        reporter.report(errors.derived_of_missing(derives, lacked.name, node.span))
+    return of_those_present(lowered, scope.domain)
 
 
 def _lowered(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
@@ -150,7 +160,8 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
     right = lower_sum(node.right, scope, reporter)
     if left is None or right is None:
         return None
-    return Compare(left=left - right, relation=relation, span=node.span)
+    apart = _still_lacked(left - right, (left, right), node, scope, reporter)
+    return None if apart is None else Compare(left=apart, relation=relation, span=node.span)
 
 
 def _weighs_a_value(node: tree.Comparison, scope: ConditionScope) -> bool:
@@ -185,6 +196,8 @@ def _absolute(
     if inner is None or limit is None:
         return None
     sides = (inner - limit, inner.scaled(Fraction(-1)) - limit)
+    if any(_still_lacked(side, (inner, limit), node, scope, reporter) is None for side in sides):
+        return None
 
     def each(relation: Relation) -> tuple[Predicate, ...]:
         return tuple(Compare(left=side, relation=relation, span=node.span) for side in sides)
@@ -263,11 +276,27 @@ def _check_element(value: Linear, element: tree.Number, domain: Domain, reporter
 
 def lower_sum(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Linear | None:
     """The sum of attributes, or None after reporting what is wrong with it."""
+    parts: list[Linear] = []
 
     def atom(inner: tree.Expression) -> Linear | None:
-        return _number_atom(inner, scope, reporter)
+        found = _number_atom(inner, scope, reporter)
+        parts.extend(() if found is None else (found,))
+        return found
 
-    return Arithmetic(atom, lambda number: Linear(constant=number), reporter).lower(node)
+    found = Arithmetic(atom, lambda number: Linear(constant=number), reporter).lower(node)
+    return None if found is None else _still_lacked(found, parts, node, scope, reporter)
+
+
+def _still_lacked(
+    found: Linear, parts: Sequence[Linear], node: tree.Expression, scope: ConditionScope, reporter: Reporter
+) -> Linear | None:
+    """The sum of these parts, in which every attribute that somebody may lack is still to be seen; else None."""
+    left = {variable for variable, _ in found.terms}
+    for variable in (variable for part in parts for variable, _ in part.terms if variable not in left):
+        if (attribute := _lackable(variable, scope.domain)) is not None:
+            reporter.report(errors.cancels_missing(attribute.name, node.span))
+            return None
+    return found
 
 
 def _number_atom(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Linear | None:

@@ -1,6 +1,12 @@
 """What this phase says: E02 names and lists of rules, E03 types, E04 ill-posed questions, W08 smells."""
 
-from fairdsl.semantics.errors.missing import no_distribution_of_missing, no_volume_of_missing, weighs_missing
+from fairdsl.semantics.errors.missing import (
+    cancels_missing,
+    derived_of_missing,
+    no_distribution_of_missing,
+    no_volume_of_missing,
+    weighs_missing,
+)
 from fairdsl.semantics.errors.names import (
     declared_twice,
     file_unreadable,
@@ -61,12 +67,14 @@ from fairdsl.semantics.errors.types import (
 
 __all__ = [
     "any_or_all",
+    "cancels_missing",
     "category_clash",
     "clause_missing",
     "clause_out_of_place",
     "codes_left_out",
     "declared_twice",
     "demand_not_understood",
+    "derived_of_missing",
     "derived_out_of_place",
     "edge_not_in_graph",
     "excludes_everybody",

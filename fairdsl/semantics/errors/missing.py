@@ -37,3 +37,23 @@ def weighs_missing(attribute: str, span: Span) -> Diagnostic:
         f"weigh conditions, false of those people, as in `2 * ({attribute} >= 30) + ({attribute} is missing)`, "
         "or read a file that fills in a value",
     )
+
+
+def cancels_missing(attribute: str, span: Span) -> Diagnostic:
+    """A sum in which nothing is left of an attribute that somebody lacks: `2 * x <= x + x`, or a weight of 0."""
+    return not_comparable(
+        f"`{attribute}` may be missing, and cancels out",
+        span,
+        f"of people without `{attribute}` a comparison that names it is never true, and what is left would be",
+        f"leave `{attribute}` out, with `not {attribute} is missing` beside it if only those are meant who have it",
+    )
+
+
+def derived_of_missing(derived: str, attribute: str, span: Span) -> Diagnostic:
+    """A derived condition that is neither true nor false of those who lack something."""
+    return not_comparable(
+        f"`{derived}` is neither true nor false of people without `{attribute}`",
+        span,
+        f"they would be in the group of those who are not `{derived}`, and in no condition that says so",
+        f"say where they belong, by `... and not {attribute} is missing` or `... or {attribute} is missing`",
+    )

@@ -78,10 +78,14 @@ class Features:
         individuals = {self.domain.name: Who.EACH}
         scope = ConditionScope(domain=self.domain, individuals=individuals, labels=self.labels)
 
+        weighed: list[Form] = []
+
         def atom(inner: tree.Expression) -> Form | None:
             match inner:
                 case tree.Reference():
-                    return self._attribute_form(inner, scope, codes_are_numbers)
+                    attribute = self._attribute_form(inner, scope, codes_are_numbers)
+                    weighed.extend(() if attribute is None else (attribute,))
+                    return attribute
                 case tree.Comparison() if (parentheses := _parentheses(inner, scope)) is not None:
                     self.reporter.report(
                         errors.not_comparable(
@@ -111,7 +115,8 @@ class Features:
 
         found = Arithmetic(atom, lambda number: Form(constant=number), self.reporter).lower(node)
         if found is not None and not (codes_are_numbers and isinstance(node, tree.Reference)):
-            for item, _ in found.terms:
+            # Also where nothing of it is left, as of `age - age`: who lacks it has no number all the same.
+            for item, _ in (term for form in weighed for term in form.terms):
                 if isinstance(item, AttributeInput) and self.domain.attributes[item.attribute].missing is not None:
                     self.reporter.report(errors.weighs_missing(self.domain.attributes[item.attribute].name, node.span))
                     return None
