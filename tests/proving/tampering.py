@@ -17,7 +17,10 @@ from unittest.mock import patch
 
 from fairdsl.clock import Deadline
 from fairdsl.proving import Proved
+from fairdsl.proving.cutting import Cutting
+from fairdsl.proving.looking import Looking
 from fairdsl_verify import RejectedError, command, rates
+from fairdsl_verify.bounds import Integers
 from fairdsl_verify.command import Checked, check
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
@@ -131,9 +134,10 @@ def _rates(folder: Path, *, seeds: int) -> list[Subject]:
     return found
 
 
-def _counted(checker: Checker, rng: random.Random) -> list[str]:
-    """A tree of random splits whose leaves count, most of them lines."""
-    lines, waiting = [], [(checker.root().box, 3)]
+def _counted(checker: Checker, rng: random.Random, *, regions: bool) -> list[str]:
+    """A tree of random splits whose leaves count, most of them lines, or regions."""
+    assert isinstance(checker.net, Integers)
+    lines, waiting, cutting = [], [(checker.root().box, 2 if regions else 3)], Cutting(Looking(checker, checker.net))
     while waiting:
         box, depth = waiting.pop()
         wide = [place for place in checker.shared if box[place][0] < box[place][1]]
@@ -141,12 +145,14 @@ def _counted(checker: Checker, rng: random.Random) -> list[str]:
             place = rng.choice(wide)
             lines.append(f"S {place} {rng.randrange(*box[place])}")
             waiting += reversed([(half, depth - 1) for _, half in checker.cut(box, lines[-1].split(" "))])
+        elif regions:
+            lines += cutting.claims([box])
         else:
             lines.append(rng.choice(["/ 0", "/ 2", "/ 0 13107", "/ 2 0 65536", "/ 1", "~", "~ 32768"]))
     return lines
 
 
-def _lines(folder: Path, *, seeds: int) -> list[Subject]:
+def _lines(folder: Path, *, seeds: int, regions: bool = False) -> list[Subject]:
     """Networks of everybody, in real arithmetic and in float32 by turns; what is claimed is what follows."""
     found: list[Subject] = []
     seed = 0
@@ -169,9 +175,9 @@ def _lines(folder: Path, *, seeds: int) -> list[Subject]:
             asked["arithmetic"] = "float32"
             claims["margin"] = str(Checker(Question(asked | {"arithmetic": "real"}), Graph(content)).net.rounding())
         checker = Checker(Question(asked | {"claims": claims}), Graph(content))
-        lines = _counted(checker, rng)
+        lines = _counted(checker, rng, regions=regions)
         totals = follow(checker, iter(lines))
-        if totals.certified and any(line[0] == "/" for line in lines):
+        if totals.certified and any(line[0] in "/R" for line in lines):
             truth = proved_networks.brute(model, "share of everybody")
             found.append(_written(model, asked | {"claims": claims}, lines, truth))
     return found
@@ -249,6 +255,7 @@ SUBJECTS: dict[str, Callable[..., list[Subject]]] = {
     "relaxed": partial(_on_the_two, test_relaxed_proofs.shares_of),
     "linked": partial(_on_the_two, test_linked_units.shares_of),
     "lines": _lines,
+    "regions": partial(_lines, regions=True),
     "means": _means,
     "pairs": _pairs,
     "rates": _rates,
@@ -293,10 +300,14 @@ def tampered(text: str, kind: str, rng: random.Random) -> str:
                     "P V",
                     "P D 1 1",
                     "P O 0 V V",
+                    "R ~",
+                    "R N 0 1 ~ H 0",
                 ]
             )
         case "numbers":
-            numbered = [place for place, line in enumerate(lines) if line[0] in "SUCP/+"]
+            numbered = [
+                place for place, line in enumerate(lines) if line[0] in "SUCPR/+" and any(map(str.isdigit, line))
+            ]
             if numbered:
                 at = rng.choice(numbered)
                 words = lines[at].split(" ")
