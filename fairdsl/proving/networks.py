@@ -24,7 +24,7 @@ from fairdsl.proving.cutting import Cutting
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.looking import Floats, Looking
 from fairdsl.proving.pairing import Pairing
-from fairdsl.proving.planting import CLEARLY, TRIAL, Planter, after, told_by
+from fairdsl.proving.planting import CLEARLY, TRIAL, Planter, after, share_of
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers
@@ -55,9 +55,6 @@ _WAITING = 180.0
 
 #: The part of the time that is left for one way once all were tried, and the one after which some are given up.
 _GROWS, _SOON = 1 / 2, 1 / 24
-
-#: The checker may have been given less to do than it has time for, by no more than that.
-_NEARLY = 2 / 3
 
 #: Cuts at most until everybody or nobody is asked about.
 _CUTS = 4096
@@ -157,7 +154,7 @@ class _Growing:
         cutting = after(part, deadline)
         while self._heap and not self._enough(cutting, deadline):
             self._go_on(cutting)
-        return told_by(self._checker, [*self._heap, *self._claimed, *self._closed], deadline).share
+        return share_of(self._checker, [*self._heap, *self._claimed, *self._closed], deadline)
 
     def compare(self, splittings: Sequence[Splitting], own: float, deadline: Deadline) -> None:
         """Take over how a refinement cuts boxes, where that says more than the ``own`` share after as much time."""
@@ -167,12 +164,8 @@ class _Growing:
         ways = (self._planter.way(each, later, deadline) for each in alike)
         way = max(ways, key=lambda each: each.share, default=None)
         if way is not None and way.share > own + CLEARLY:
-            splits = way.splitting.until(after(1 / (1 + way.planting), deadline))
-            tree, leaves = self._planter.planted(splits, way.claim, way.most)
-            # Smaller boxes take the checker less time than those of the trial, or more.
-            if not _NEARLY * later < self._seconds(leaves) * len(leaves) < later:
-                tree, leaves = self._planter.planted(splits, way.claim, int(later / self._seconds(leaves)))
-            self._tree, self._claimed, self._heap, self._closed = tree, leaves, [], []
+            self._tree, self._claimed = self._planter.grown(way, later, deadline)
+            self._heap, self._closed = [], []
 
     def _say(self, one: Waiting, claim: str) -> None:
         """Claim that a box is evaluated, if it is small, that it is unfair, if two are far enough apart, or this."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, pairwise
 from time import thread_time
 from typing import NamedTuple
 
@@ -15,38 +16,55 @@ from fairdsl.proving.cutting import REGIONS, Cutting
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.prover import line_of
 from fairdsl_verify.bounds import BITS
-from fairdsl_verify.question import YES
+from fairdsl_verify.question import YES, Box
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["CLAIMS", "CLEARLY", "TRIAL", "Planter", "Told", "Way", "after", "planted", "told_by"]
+__all__ = ["CLAIMS", "CLEARLY", "TRIAL", "Planter", "Way", "after", "share_of"]
 
 #: What can be claimed of a box that is counted: as it is, or with lines of one more slope below units of open sign. In
 #: deep networks a small one says no less than five slopes together, which take the checker three times as long.
 CLAIMS = "~", *(f"~ {(1 << BITS) // part}" for part in (25, 5))
 
-#: The parts of the time that is left in which it is tried who cuts boxes, and in which some leaves are drawn, to know
-#: what the checker makes of all; claims are tried on a tree of so many, and at the end two trees may have to be made.
-TRIAL, _TELLING, _TRIED, _PLANTED = 1 / 6, 1 / 30, 2048, 2
+#: The part of the time that is left in which it is tried what comes of a way to cut boxes.
+TRIAL = 1 / 12
 
 #: The refinement's boxes are taken where they say so much more of everything, for boxes that are cut here gain more by
 #: the time that is left; and slopes, which take the checker longer, where they say so much more of some boxes.
 CLEARLY = 0.02
 
-#: Leaves at least, of however little time.
-_LEAST = 64
+#: The part of the time that is left in which some leaves are drawn, to know what the checker makes of all: so many by
+#: mass at most, in such steps, and in any case so few; and whatever their mass is, to know how long it takes, so many
+#: of which something is claimed, and so many of these that are checked.
+_TELLING, _DRAWS, _STRIDE, _FEW, _CLAIMED, _TIMED = 1 / 30, 1024, 633, 8, 256, 48
 
-#: So many leaves are drawn at most, in such steps, and in any case so few.
-_DRAWS, _STRIDE, _FEW = 1024, 633, 8
+#: Claims are tried on a tree of so many leaves; so many there are at least.
+_TRIED, _LEAST = 2048, 64
 
 #: Leaves that together would be so small a part of everything are not worth the checker's time.
 _ALL_LIGHT = 1e-3
 
 
 class Told(NamedTuple):
-    """How many seconds of a core the checker takes for a leaf, and which part of everything it says is decided."""
+    """What is known of a tree: how many leaves it has, and about which part of everything they say is decided.
 
-    seconds: float
+    ``making`` and ``checking``: how many seconds of a core it takes to claim something of one, and to check that.
+    """
+
+    leaves: int
     share: float
+    making: float
+    checking: float
+
+
+class Way(NamedTuple):
+    """A refinement, the claim of its leaves, how many there may be, and about which share of everything they say."""
+
+    splitting: Splitting
+    claim: str
+    most: int
+    share: float
+    #: Seconds that are left for claims, for each second of refining.
+    making: float
 
 
 def after(part: float, deadline: Deadline) -> Deadline:
@@ -54,78 +72,49 @@ def after(part: float, deadline: Deadline) -> Deadline:
     return deadline.later(-(1 - part) * deadline.remaining)
 
 
-def told_by(checker: Checker, leaves: Sequence[Waiting], deadline: Deadline) -> Told:
-    """What the checker makes of leaves, of those that claim to be counted or fair.
-
-    By leaves that are drawn at equal steps of mass, and in another order, as far as there is time once they can be.
-    """
-    root, spent, tried, draws, part = checker.root(), 0.0, 0, 0, 0.0
-    reached = np.cumsum(_masses(checker, leaves))
-    end = after(_TELLING, deadline)
-    while leaves and draws < _DRAWS and (draws < _FEW or not end.passed):
-        mass = reached[-1] * ((draws * _STRIDE % _DRAWS + 0.5) / _DRAWS)
-        drawn = leaves[int(np.searchsorted(reached, mass, side="right"))]
-        draws += 1
-        if drawn.grown.claim[0] in "EPU":
-            part += 1
-        elif drawn.grown.claim != "?":
-            totals, started = Totals(), thread_time()
-            node = Node(drawn.box, (YES,) * len(root.admitted), root.known)
-            checker.leaf(node, drawn.grown.claim.replace("=", "~").split(" "), totals)
-            spent, tried, part = spent + thread_time() - started, tried + 1, part + totals.fair / checker.mass(node)
-    if not draws:
-        return Told(1e-3, 0.0)
-    return Told(max(spent / max(1, tried), 1e-4), part / draws * float(reached[-1]) / checker.mass(root))
-
-
-def _masses(checker: Checker, leaves: Sequence[Waiting]) -> NDArray[np.float64]:
-    """How many units, or cells of them, each leaf has, of hundreds of thousands at once."""
+def share_of(checker: Checker, leaves: Sequence[Waiting], deadline: Deadline) -> float:
+    """Which part of everything leaves say is decided, about, as the checker sees them."""
     shared, attributes = checker.shared, checker.question.attributes
     ends = np.array([one.box for one in leaves], dtype=np.float64).reshape(len(leaves), len(attributes), 2)
     sizes = ends[:, shared, 1] - ends[:, shared, 0] + [not attributes[place].real for place in shared]
-    masses: NDArray[np.float64] = sizes.prod(axis=1)
-    return masses
+    masses = sizes.prod(axis=1)
+    drawn = [leaves[at] for at in _by_mass(masses).tolist()]
+    return _part(checker, drawn, deadline) * float(masses.sum()) / checker.mass(checker.root())
 
 
-def planted(checker: Checker, splits: Splits, leaves: int) -> tuple[Grown, list[Waiting]]:
-    """The tree whose leaves, that many at most, say most; those claim to be counted, or to be unfair (`U`)."""
-    best = splits.best(leaves, _ALL_LIGHT / max(1, leaves)).tolist()
-    first, places = splits.first.tolist(), splits.place.tolist()
-    tree, found = Grown(), list[Waiting]()
-    waiting = [(0, checker.root().box, tree)]
-    while waiting:
-        node, box, grown = waiting.pop()
-        if best[node] == HALVED:
-            place = places[node]
-            (low, high), before, after = box[place], box[:place], box[place + 1 :]
-            middle, below = (low + high) // 2, (Grown(), Grown())
-            grown.split, grown.below = line_of(place, middle), below
-            waiting.append((first[node], (*before, (low, middle), *after), below[0]))
-            waiting.append((first[node] + 1, (*before, (middle + 1, high), *after), below[1]))
-        elif best[node] in (FAIR, UNFAIR):
-            grown.claim = "~" if best[node] == FAIR else "U"
-            found.append(Waiting(0.0, len(found), box, grown))
-    return tree, found
+def _by_mass(masses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Leaves that are drawn at equal steps of mass, and in another order; none where there are none."""
+    reached, steps = np.cumsum(masses), np.arange(_DRAWS if len(masses) else 0) * _STRIDE % _DRAWS
+    return np.searchsorted(reached, (steps + 0.5) / _DRAWS * (reached[-1] if len(masses) else 0.0), side="right")
 
 
-class Way(NamedTuple):
-    """A refinement, the claim of its leaves, how many there are, which share of everything is fair by them, about.
+def _part(checker: Checker, drawn: Iterable[Waiting], deadline: Deadline) -> float:
+    """Which part of leaves is decided by what is claimed of them, on average, of those for which there is time."""
+    end, part, draws = after(_TELLING, deadline), 0.0, 0
+    for one in drawn:
+        if draws >= _FEW and end.passed:
+            break
+        draws += 1
+        if one.grown.claim[0] in "EPU":
+            part += 1
+        elif one.grown.claim != "?":
+            part += _checked(checker, one).fair / checker.mass(Node(one.box))
+    return part / max(1, draws)
 
-    ``planting``: seconds that are left for making the tree, for each second of refining.
-    """
 
-    splitting: Splitting
-    claim: str
-    most: int
-    share: float
-    planting: float
+def _checked(checker: Checker, one: Waiting) -> Totals:
+    """What the checker makes of a leaf that claims to be counted, or fair."""
+    totals, root = Totals(), checker.root()
+    node = Node(one.box, (YES,) * len(root.admitted), root.known)
+    checker.leaf(node, one.grown.claim.replace("=", "~").split(" "), totals)
+    return totals
 
 
 class Planter:
     """Makes trees of refinements; ``say`` claims of a leaf what is to be claimed, or what is known without."""
 
     def __init__(self, checker: Checker, cutting: Cutting, say: Callable[[Waiting, str], None]) -> None:
-        self._checker, self._cutting, self._say = checker, cutting, say
+        self._checker, self._cutting, self._say, self._root = checker, cutting, say, checker.root()
 
     def way(self, splitting: Splitting, later: float, deadline: Deadline) -> Way:
         """What comes of a refinement after a part of the time, if the checker takes so many seconds ``later``.
@@ -134,22 +123,97 @@ class Planter:
         """
         trial = deadline.remaining * TRIAL
         splits = splitting.until(after(TRIAL, deadline))
-        told = {
-            claim: told_by(self._checker, self.planted(splits, claim, _TRIED)[1], deadline)
-            for claim in ((REGIONS,) if splitting.regions else CLAIMS)
-        }
-        claim = max(told, key=lambda each: told[each].share + CLEARLY * (each == CLAIMS[0]))
-        most, before = max(_LEAST, int(later / told[claim].seconds)), deadline.remaining
-        leaves = self.planted(splits, claim, most)[1]
-        planting = _PLANTED * (before - deadline.remaining) / trial
-        return Way(splitting, claim, most, told_by(self._checker, leaves, deadline).share, planting)
+        claims = (REGIONS,) if splitting.regions else CLAIMS
+        some = {claim: self._told(splits, claim, _TRIED, deadline) for claim in claims}
+        claim = max(claims, key=lambda each: some[each].share + CLEARLY * (each == CLAIMS[0]))
+        most = _most(later, some[claim])
+        told = self._told(splits, claim, most, deadline)
+        return Way(splitting, claim, most, told.share, told.making * told.leaves / trial)
 
-    def planted(self, splits: Splits, claim: str, leaves: int) -> tuple[Grown, list[Waiting]]:
-        """The tree of a refinement with so many leaves at most, and what is claimed of them."""
-        tree, found = planted(self._checker, splits, leaves)
-        for one in found:
+    def grown(self, way: Way, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
+        """The tree of a refinement that goes on as long as there is time, with as many leaves as are checked later."""
+        splits = way.splitting.until(after(1 / (1 + way.making), deadline))
+        # Of many leaves most are smaller than of few, and take the checker less time, or more.
+        most = _most(later, self._told(splits, way.claim, way.most, deadline))
+        most = _most(later, self._told(splits, way.claim, most, deadline))
+        return self.planted(splits, way.claim, most)
+
+    def planted(self, splits: Splits, claim: str, most: int) -> tuple[Grown, list[Waiting]]:
+        """The tree whose leaves, that many at most, say most, and what is claimed of them."""
+        best, first, places = (each.tolist() for each in (_best(splits, most), splits.first, splits.place))
+        tree, found = Grown(), list[Waiting]()
+        waiting = [(0, self._root.box, tree)]
+        while waiting:
+            node, box, grown = waiting.pop()
+            if best[node] == HALVED:
+                halves, below = _halves(box, places[node]), (Grown(), Grown())
+                grown.split, grown.below = line_of(places[node], halves[0][places[node]][1]), below
+                waiting += [(first[node] + at, halves[at], below[at]) for at in range(2)]
+            elif best[node] in (FAIR, UNFAIR):
+                found.append(Waiting(0.0, len(found), box, _leaf(grown, best[node])))
+        self._claim(found, claim)
+        return tree, found
+
+    def _claim(self, leaves: Sequence[Waiting], claim: str) -> None:
+        for one in leaves:
             self._say(one, claim)
-        cut = [one for one in found if one.grown.claim == REGIONS]
+        cut = [one for one in leaves if one.grown.claim == REGIONS]
         for one, words in zip(cut, self._cutting.claims([one.box for one in cut]), strict=True):
             one.grown.claim = words
-        return tree, found
+
+    def _told(self, splits: Splits, claim: str, most: int, deadline: Deadline) -> Told:
+        """What the checker makes of the tree of so many leaves, by some of them."""
+        best = _best(splits, most)
+        nodes = splits.leaves(best)
+        parents = np.full(len(best), -1, dtype=np.int64)
+        halved = np.flatnonzero(splits.first >= 0)
+        parents[splits.first[halved]] = parents[splits.first[halved] + 1] = halved
+
+        def claimed(chosen: NDArray[np.int64]) -> list[Waiting]:
+            boxes = (self._box(splits, parents, node) for node in chosen.tolist())
+            found = [Waiting(0.0, 0, box, _leaf(Grown(), int(best[at]))) for at, box in zip(chosen, boxes, strict=True)]
+            self._claim(found, claim)
+            return found
+
+        started, some = thread_time(), claimed(nodes[:: 1 + len(nodes) // _CLAIMED])
+        making, timed = (thread_time() - started) / max(1, len(some)), some[:: 1 + len(some) // _TIMED]
+        started = thread_time()
+        for one in timed:
+            if one.grown.claim[0] not in "EPU":
+                _checked(self._checker, one)
+        checking = (thread_time() - started) / max(1, len(timed))
+        drawn = nodes[_by_mass(splits.mass[nodes])]
+        several = (claimed(drawn[at : at + _TIMED]) for at in range(0, len(drawn), _TIMED))
+        share = _part(self._checker, chain.from_iterable(several), deadline) * float(splits.mass[nodes].sum())
+        return Told(len(nodes), share, making, checking)
+
+    def _box(self, splits: Splits, parents: NDArray[np.int64], node: int) -> Box:
+        """The box of a node, by the way down to it."""
+        above, box = [node], self._root.box
+        while (node := int(parents[node])) >= 0:
+            above.append(node)
+        for one, half in pairwise(reversed(above)):
+            box = _halves(box, int(splits.place[one]))[half - int(splits.first[one])]
+        return box
+
+
+def _best(splits: Splits, most: int) -> NDArray[np.int64]:
+    return splits.best(most, _ALL_LIGHT / max(1, most))
+
+
+def _most(later: float, told: Told) -> int:
+    """How many leaves the checker has time for."""
+    return max(_LEAST, int(later / max(told.checking, 1e-5)))
+
+
+def _leaf(grown: Grown, best: int) -> Grown:
+    """A leaf that claims to be counted, or to be unfair (`U`)."""
+    grown.claim = "~" if best == FAIR else "U"
+    return grown
+
+
+def _halves(box: Box, place: int) -> tuple[Box, Box]:
+    """A box cut in the middle of an attribute's positions, of which there are two or more."""
+    (low, high), before, after_ = box[place], box[:place], box[place + 1 :]
+    middle = (low + high) // 2
+    return (*before, (low, middle), *after_), (*before, (middle + 1, high), *after_)

@@ -55,13 +55,13 @@ class Splits:
         gains, levels = np.where(unfair, self.mass, self.mass - self.violating), self._levels()
         low, high = least, 1.0
         found = self._at_price(gains, levels, low)
-        enough = _count(found, levels, self.first) <= leaves
+        enough = len(self.leaves(found)) <= leaves
         if not enough:
             found = self._at_price(gains, levels, high)
         for _ in range(0 if enough else _TRIALS):
             price = (low * high) ** 0.5 if low else high / 16
             tried = self._at_price(gains, levels, price)
-            if (count := _count(tried, levels, self.first)) > leaves:
+            if (count := len(self.leaves(tried))) > leaves:
                 low = price
                 continue
             high, found = price, tried
@@ -69,6 +69,15 @@ class Splits:
                 break
         found[(found == FAIR) & unfair] = UNFAIR
         return found
+
+    def leaves(self, best: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The nodes of which something is to be said, from the domain downwards."""
+        found, level = list[NDArray[np.int64]](), np.zeros(1, dtype=np.int64)
+        while len(level):
+            found.append(level[(best[level] == FAIR) | (best[level] == UNFAIR)])
+            below = self.first[level[best[level] == HALVED]]
+            level = np.concatenate([below, below + 1])
+        return np.concatenate(found)
 
     def _levels(self) -> list[NDArray[np.int64]]:
         levels = [np.zeros(1, dtype=np.int64)]
@@ -87,16 +96,6 @@ class Splits:
             better = below > worth[halved] * (1 + 1e-9)
             worth[halved[better]], found[halved[better]] = below[better], HALVED
         return found
-
-
-def _count(found: NDArray[np.int64], levels: list[NDArray[np.int64]], first: NDArray[np.int64]) -> int:
-    """How many leaves say something, of those that are reached."""
-    count, level = 0, levels[0]
-    while len(level):
-        count += int(((found[level] == FAIR) | (found[level] == UNFAIR)).sum())
-        below = first[level[found[level] == HALVED]]
-        level = np.concatenate([below, below + 1])
-    return count
 
 
 class Splitting:
