@@ -46,7 +46,7 @@ class Tree:
 
     __slots__ = ("below", "cut", "high", "low", "place", "reads")
 
-    def __init__(self, low: int, high: int, reads: int, place: int, cut: int, below: Sequence[Tree]):
+    def __init__(self, low: int, high: int, reads: int, place: int, cut: int, below: tuple[Tree, ...]):
         self.low, self.high, self.reads = low, high, reads
         self.place, self.cut, self.below = place, cut, below
 
@@ -58,10 +58,12 @@ class Tree:
     @staticmethod
     def of(place: int, cut: int, below: tuple[Tree, Tree]) -> Tree:
         """The tree of a test; where it does not matter how the test comes out, there is none."""
-        low, high = min(below[0].low, below[1].low), max(below[0].high, below[1].high)
+        one, other = below
+        low = one.low if one.low < other.low else other.low
+        high = one.high if one.high > other.high else other.high
         if low == high:
             return Tree.leaf(low)
-        return Tree(low, high, below[0].reads | below[1].reads | 1 << place, place, cut, below)
+        return Tree(low, high, one.reads | other.reads | 1 << place, place, cut, below)
 
     def within(self, place: int, low: int, high: int) -> Tree:
         """What is left where an attribute has positions from ``low`` to ``high``; of reals, any value between."""
@@ -69,10 +71,9 @@ class Tree:
             return self
         if self.place == place and (high < self.cut or low >= self.cut):
             return self.below[low >= self.cut].within(place, low, high)
-        first, second = (each.within(place, low, high) for each in self.below)
-        if first is self.below[0] and second is self.below[1]:
-            return self
-        return Tree.of(self.place, self.cut, (first, second))
+        first, second = self.below
+        found = first.within(place, low, high), second.within(place, low, high)
+        return self if found == self.below else Tree.of(self.place, self.cut, found)
 
     def cuts(self, place: int) -> Iterator[int]:
         """Where some test of an attribute changes."""
@@ -179,7 +180,7 @@ class Forest:
     def narrowed(self, known: Known, place: int, ends: tuple[int, int]) -> Known:
         """What is left where an attribute has these positions."""
         constant, trees = known
-        return self._kept(constant, (tree.within(place, *ends) for tree in trees))
+        return self._kept(constant, (tree.within(place, *ends) if tree.reads >> place & 1 else tree for tree in trees))
 
     def added(self, known: Known, numbers: Sequence[int]) -> Known:
         """The same sum with these of the trees as one, behind all others: its extremes are theirs together."""

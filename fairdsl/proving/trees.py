@@ -1,22 +1,23 @@
 """Grows proofs about trees, whole numbers and categories where everybody of the domain is asked about.
 
 Boxes are cut by the same bounds that :class:`fairdsl_verify.forest.Forest` has, compiled and in whole numbers, so
-whatever they settle the checker settles as well. Trees that meet in few ways are put together first, in both.
+whatever they settle the checker settles as well. Trees that meet in few ways are put together first, in both. Means and
+variances of other boxes are bounded in floats, and the checker computes them: what it finds is no less, but for what
+floats round.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from dataclasses import replace
 from itertools import pairwise
-from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.leaf_boxes import KERNELS, Splitting, Spread, SpreadBox
+from fairdsl.backends.leaf_boxes import KERNELS, Cuts, Splitting
 from fairdsl.backends.leaf_boxes import Tree as Leaves
 from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Wanted
@@ -34,14 +35,14 @@ _AXES, _FITS = 62, 2**61
 #: How much more than is wanted is proved, for floats tell when that is.
 _BEYOND = 1e-9
 
-#: The parts of the time that ranges have first, and means and variances then; who has shown more has the rest.
-_RANGES, _MEANS = 1 / 4, 1 / 8
+#: Terms of leaves at most, of a box that is counted.
+_TERMS_OF_BOX = 2.0**19
 
-#: Terms of leaves at most, of one box and of all: for those of all the checker takes two minutes or so.
-_TERMS_OF_BOX, _TERMS = 2.0**19, 2.0**23
+#: Boxes at most: more take too much memory.
+_BOXES = 5_000_000
 
-#: Boxes at most: the checker takes some two minutes for them.
-_BOXES = 3_500_000
+#: Seconds of the checker, at most; for a box that ranges settle; and for each two leaves of one that is counted.
+_SECONDS, _OF_BOX, _OF_TWO = 120.0, 50e-6, 100e-9
 
 
 def many_at_a_time(checker: Checker) -> bool:
@@ -64,25 +65,15 @@ def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted:
     splitting = lowering.splitting() if KERNELS.ready(observer, deadline) else None
     if splitting is None:
         return grow(checker, deadline)
+    lowering.count(splitting)
     fair, unfair = (float(share) + _BEYOND for share in wanted)
-    enough, mass = (fair, unfair if wanted[1] else 0.0), checker.mass(checker.root())
-    whole = deadline.remaining
-    splitting.go_on(deadline.later(-(1 - _RANGES) * whole), _BOXES, enough)
-    short = any(known < each for known, each in zip(splitting.known, enough, strict=True))
-    spread = lowering.spread() if splitting.waiting and short else None
-    if spread is not None:
-        spread.go_on(deadline.later(-(1 - _RANGES - _MEANS) * whole), _TERMS, fair)
-        if spread.fair > splitting.known[0]:
-            spread.go_on(deadline, _TERMS, fair)
-    if wanted[1] or spread is None or spread.fair < fair:
-        splitting.go_on(deadline, _BOXES, enough)
-    alike, apart = (lowering.idle * size for size in splitting.sizes())
-    if spread is not None and spread.fair > float(Fraction(alike + apart, mass)):
-        alike, apart, root = floor(spread.fair * mass), 0, lowering.counted(spread.root)
-    else:
-        root = lowering.planted(splitting)
+    enough = fair, unfair if wanted[1] else 0.0
+    splitting.go_on(deadline, _BOXES, enough)
+    cuts = splitting.cuts((_OF_BOX, _OF_TWO), _SECONDS, enough)
+    alike, apart = (lowering.idle * size for size in splitting.sizes(cuts))
+    root = lowering.planted(splitting.groups, cuts)
     root.pruned()
-    return root, Totals(fair=alike, unfair=apart, open=mass - alike - apart, somebody=True)
+    return root, Totals(fair=alike, unfair=apart, open=checker.mass(checker.root()) - alike - apart, somebody=True)
 
 
 class _Lowering:
@@ -110,36 +101,41 @@ class _Lowering:
         parts = [[end - begin for begin, end in pairwise(each)] for each in self._begins]
         return Splitting.of([self._leaves(at, tree) for at, tree in enumerate(self._trees)], parts, (below, below + 1))
 
-    def spread(self) -> Spread | None:
-        """The least and the greatest sum of all assignments; None where the whole is too much for the checker."""
-        numbers, worst = range(len(self._question.assignments)), []
-        ends = [(0, attribute.size) for attribute in self._question.attributes]
+    def count(self, splitting: Splitting) -> None:
+        """Let boxes be counted by the least and the greatest sum, unless the whole is too much for the checker."""
         try:
-            for made, sign in ((min, 1), (max, -1)):
-                trees = [self._net.worst(tree, numbers, made) for tree in self._trees]
-                found = [self._leaves(at, tree) for at, tree in enumerate(trees)]
-                if sum(float((2.0 ** self._narrow(tree)).sum()) for tree in found) > _TERMS_OF_BOX:
-                    return None
-                # A half of a box has no more terms, nor more pairs or cells of them, than the box.
-                for _ in planned([leaf for tree in trees for leaf in tree.reached(ends, {})], ends):
-                    pass
-                worst.append(([tree.valued(sign * tree.value) for tree in found], sign * self._constant))
+            worst, terms = self._worst(splitting.groups)
         except RejectedError:
-            return None
-        parts = [[end - begin for begin, end in pairwise(each)] for each in self._begins]
-        return Spread(worst, parts, self._net.scale)
+            return
+        if worst and terms <= _TERMS_OF_BOX:
+            splitting.bound_by(worst)
+
+    def _worst(self, groups: Sequence[Sequence[int]]) -> tuple[list[Leaves], float]:
+        """The trees of the least sum and of the greatest one, as of two assignments, and how many terms they have.
+
+        Raises RejectedError where the checker does not count the whole.
+        """
+        known, numbers = self._net.start, range(len(self._question.assignments))
+        for line in _put_together(groups, len(self._trees)):
+            known = self._net.added(known, [int(text) for text in line.split(" ")[1:]])
+        ends = [(0, attribute.size) for attribute in self._question.attributes]
+        sides = [[self._net.worst(tree, numbers, made) for tree in known[1]] for made in (min, max)]
+        for trees in sides:
+            # A half of a box has no more terms, nor more pairs or cells of them, than the box.
+            for _ in planned([leaf for tree in trees for leaf in tree.reached(ends, {})], ends):
+                pass
+        worst = []
+        for number, (least, most) in enumerate(zip(*sides, strict=True)):
+            # Trees that test nothing that differs are the same for both.
+            for tree, side in ((least, [True, least is most]), (most, [False, True]))[: 1 + (least is not most)]:
+                leaves = self._leaves(number, tree)
+                worst.append(replace(leaves, whose=np.tile(side, (len(leaves), 1))))
+        return worst, sum(float((2.0 ** self._narrow(tree)).sum()) for tree in worst)
 
     def _narrow(self, tree: Leaves) -> NDArray[np.int64]:
         """In how many attributes each leaf has not all positions."""
         whole = np.array([len(each) - 1 for each in self._begins])
         return np.asarray(((tree.low > 0) | (tree.high < whole)).sum(axis=1))
-
-    def counted(self, box: SpreadBox) -> Grown:
-        """The lines that cut boxes, each of which is counted by its mean and variance."""
-        if box.below:
-            line = line_of(self._axes[box.axis], self._begins[box.axis][box.cut] - 1)
-            return Grown(split=line, below=tuple(map(self.counted, box.below)))
-        return Grown(claim="~" if box.open < 1 - _BEYOND else "?")
 
     def _leaves(self, number: int, tree: Tree) -> Leaves:
         """The leaves of a tree: from which part to which one of each axis, and with which assignments."""
@@ -169,15 +165,14 @@ class _Lowering:
             members=(number,),
         )
 
-    def planted(self, splitting: Splitting) -> Grown:
+    def planted(self, groups: Sequence[Sequence[int]], cuts: Cuts) -> Grown:
         """The lines that put trees together, and below them how boxes are cut."""
         root = tree = Grown()
-        for line in _put_together(splitting.groups, len(self._trees)):
+        for line in _put_together(groups, len(self._trees)):
             tree.split, tree.below = line, (Grown(),)
             tree = tree.below[0]
-        cuts = splitting.cuts()
-        child, axis, cut, above, below = (each.tolist() for each in (*cuts[:3], *cuts[4:]))
-        alike, waiting = cuts.alike.tolist(), [(0, tree)]
+        child, axis, cut, alike, above, below, counted = (each.tolist() for each in cuts)
+        waiting = [(0, tree)]
         while waiting:
             number, grown = waiting.pop()
             first = child[number]
@@ -190,6 +185,8 @@ class _Lowering:
                 grown.claim = "="
             elif above[number] >= 0:
                 grown.claim = f"U {above[number]} {below[number]}"
+            elif counted[number]:
+                grown.claim = "~"
         return root
 
 

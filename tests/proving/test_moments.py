@@ -12,9 +12,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
+from fairdsl.backends.leaf_boxes import leaf_sets, splitting
+from fairdsl.backends.leaf_boxes.graft import USED, empty
+from fairdsl.backends.leaf_boxes.kernels.by_ranges import ALIKE, NOTHING, weigh
+from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Found
 from fairdsl.proving import trees
 from fairdsl_verify import RejectedError, forest, moments
 from fairdsl_verify.command import check
@@ -205,18 +210,60 @@ def test_a_margin_is_kept_to() -> None:
     assert counted(node).open == 28
 
 
-def test_many_trees_are_proved_by_few_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where ranges say nothing in time; what is proved is no more than there is."""
-    monkeypatch.setattr(trees.Splitting, "go_on", lambda self, *given: None)
-    rng = random.Random(3)
-    made = [random_tree(rng, 3, lambda: rng.randint(-2, 4) / 8) for _ in range(40)]
-    node = regressor(made, result="scores")
-    onnx.save(tree_file([node], outputs=["scores"]), tmp_path / "m.onnx")
-    found, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN, properties=("share",))
-    assert found.proof is not None, found.said
-    with gzip.open(found.proof.path, "rt") as file:
-        assert "~\n" in file.readlines()
-    checked = check(Path(found.proof.path), tmp_path / "m.onnx")
-    assert checked.follows
-    decide = lambda row: sums(made, [Fraction(each) for each in row], 1)[0] >= Fraction(1, 4)  # noqa: E731
-    assert 0 < checked.totals.certified <= brute("share", decide, everybody=True)[0]
+def test_ranges_and_counts_in_one_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boxes that ranges decide beside boxes that are counted, of a tree that is cut short: no more than there is."""
+    monkeypatch.setattr(splitting, "_CUTS", 1)
+    monkeypatch.setattr(leaf_sets, "_MERGED", 1)
+    together = 0
+    for seed in range(5, 12):
+        rng = random.Random(seed)
+        made = [random_tree(rng, 3, lambda: rng.randint(-4, 5) / 8) for _ in range(40)]  # noqa: B023
+        onnx.save(tree_file([regressor(made, result="scores")], outputs=["scores"]), tmp_path / "m.onnx")
+        monkeypatch.setattr(trees, "_BOXES", 6 + seed)
+        found, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN, properties=("share",))
+        assert found.proof is not None, found.said
+        with gzip.open(found.proof.path, "rt") as file:
+            claims = {line.split()[0] for line in file.readlines()[1:]}
+        together += {"~", "="} <= claims
+        checked = check(Path(found.proof.path), tmp_path / "m.onnx")
+        assert checked.follows
+        decide = lambda row: sums(made, [Fraction(each) for each in row], 1)[0] >= Fraction(1, 4)  # noqa: B023, E731
+        fair, unfair = brute("share", decide, everybody=True)
+        assert checked.totals.certified <= fair
+        assert checked.totals.falsified <= unfair
+    assert together > 2
+
+
+def test_boxes_that_say_most_for_their_seconds() -> None:
+    """What is chosen at a price is best of all ways to prune a tree, by going through these."""
+    rng = random.Random(5)
+    for _ in range(20):
+        count, boxes = 15, empty(15, 1)
+        known = np.array([rng.choice((NOTHING, ALIKE, ALIKE + 1)) for _ in range(count)])
+        boxes.child[:] = [2 * at + 1 if at < 7 and rng.random() < 0.8 else -1 for at in range(count)]
+        known[boxes.child >= 0] = NOTHING
+        boxes.mass[:] = [2.0 ** -((at + 1).bit_length() - 1) for at in range(count)]
+        boxes.fair[:] = [rng.choice((0.0, rng.random())) * mass for mass in boxes.mass]
+        for at in range(1, count):  # nobody is in a box that none was cut into
+            if boxes.child[(at - 1) // 2] < 0 or not boxes.mass[(at - 1) // 2]:
+                boxes.mass[at] = boxes.fair[at] = 0.0
+        boxes.counts[USED] = count
+        found, seconds = Found(known, np.array([rng.randrange(4) for _ in range(count)]), np.zeros(2)), (0.5, 0.25)
+        for price in (0.0, 0.01, 0.1, 1.0):
+            worth, said, total = np.zeros(count), np.zeros(count, dtype=np.int32), np.zeros(3)
+            weigh(boxes, found, np.array(seconds), price, 0.01, worth, said, total)
+            best = max(shown - price * takes for shown, takes in _ways(boxes, found, seconds, 0))
+            assert total[0] + total[1] - price * total[2] == pytest.approx(best)
+
+
+def _ways(boxes: Boxes, found: Found, seconds: tuple[float, float], box: int) -> list[tuple[float, float]]:
+    """What each way to say something of a box shows, and the seconds that it takes."""
+    ways, child = [(0.0, 0.0)], int(boxes.child[box])
+    if found.known[box] != NOTHING:
+        ways.append((boxes.mass[box], seconds[0]))
+    elif boxes.fair[box] > 0:
+        ways.append((boxes.fair[box] - 0.01, seconds[1] * int(found.leaves[box]) ** 2))
+    if child >= 0:
+        halves = product(*(_ways(boxes, found, seconds, half) for half in (child, child + 1)))
+        ways += [(one[0] + other[0], one[1] + other[1]) for one, other in halves]
+    return ways

@@ -370,8 +370,8 @@ def test_what_a_faulty_engine_proves_is_rejected(fault: str, tmp_path: Path, mon
     def with_fault(*given: Any) -> Splitting | None:
         return made(*FAULTS[fault](given))  # type: ignore[arg-type]
 
-    def first_half_alike(splitting: Splitting) -> Cuts:
-        found = cuts(splitting)
+    def first_half_alike(splitting: Splitting, *given: Any) -> Cuts:
+        found = cuts(splitting, *given)
         alike, first = found.alike.copy(), found.child[found.child >= 0]
         alike[first], found.child[first], found.above[first] = True, -1, -1
         return found._replace(alike=alike)

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.procedure import LeafBoxes
     from fairdsl.backends.leaf_boxes.refinement import KERNELS
     from fairdsl.backends.leaf_boxes.splitting import Cuts, Splitting
-    from fairdsl.backends.leaf_boxes.spread import Spread, SpreadBox
 
-__all__ = ["KERNELS", "Cuts", "ForestJob", "LeafBoxes", "Splitting", "Spread", "SpreadBox", "Tree"]
+__all__ = ["KERNELS", "Cuts", "ForestJob", "LeafBoxes", "Splitting", "Tree"]
 
 _MODULES = {
     "Cuts": "splitting",
@@ -24,8 +23,6 @@ _MODULES = {
     "KERNELS": "refinement",
     "LeafBoxes": "procedure",
     "Splitting": "splitting",
-    "Spread": "spread",
-    "SpreadBox": "spread",
     "Tree": "leaf_sets",
 }
 

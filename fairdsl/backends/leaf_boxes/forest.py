@@ -195,8 +195,13 @@ def _sums(sizes: Sizes) -> NDArray[np.float64]:
     return sums
 
 
-def put_together(trees: Sequence[Tree], sizes: Sizes, limits: tuple[int, int]) -> Forest | None:
-    """Trees about everybody that are given by their leaves; None where they are too large. Moments are left out."""
+def put_together(
+    trees: Sequence[Tree], sizes: Sizes, limits: tuple[int, int], *, moments: bool = False
+) -> Forest | None:
+    """Trees about everybody that are given by their leaves; None where they are too large.
+
+    Whether means and variances are taken of them is said by ``moments``.
+    """
     leaves = leaves_of(trees, sizes.ordered, [len(each) for each in sizes.parts])
     if leaves is None:
         return None
@@ -212,7 +217,7 @@ def put_together(trees: Sequence[Tree], sizes: Sizes, limits: tuple[int, int]) -
         inside=np.zeros(people, dtype=np.bool_),
         ordered=sizes.ordered,
         sums=_sums(sizes),
-        precise=False,
+        precise=moments and all(int(each[-1]) < _EXACT for each in sizes.sums),
         limits=np.array(limits, dtype=np.int64),
     )
     return Forest(sizes, among, leaves)

@@ -34,7 +34,7 @@ from fairdsl.backends.leaf_boxes.graft import (
     trimmed,
 )
 from fairdsl.backends.leaf_boxes.kept import share_of
-from fairdsl.backends.leaf_boxes.kernels.by_ranges import cut_by_ranges
+from fairdsl.backends.leaf_boxes.kernels.by_ranges import cut_by_ranges, weigh
 from fairdsl.backends.leaf_boxes.kernels.extremes import extremes
 from fairdsl.backends.leaf_boxes.kernels.records import (
     COUNTED,
@@ -45,12 +45,12 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
     Boxes,
     Duels,
     Floats,
+    Found,
     Integers,
     Settled,
     Trees,
 )
 from fairdsl.backends.leaf_boxes.kernels.refine import refine
-from fairdsl.backends.leaf_boxes.kernels.spread import spread
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, take_back
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree, leaves_of
 from fairdsl.backends.leaf_boxes.rest import Drawn, draw, estimate
@@ -317,22 +317,11 @@ def use() -> None:
     take_back(boxes, one[:0], np.zeros(0), one[:0])
     boxes.counts[[USED, NEW]] = 1
     refine(trees, leaves, boxes, forest.room(), forest.scores(), forest.parts(), _settled(8, 1), 1, 1)
-    cut_by_ranges(trees, leaves, empty(16, 1), np.zeros(16, dtype=np.int64), forest.room(), 1)
+    kept = empty(16, 1), Found(np.zeros(16, dtype=np.int64), np.zeros(16, dtype=np.int64), np.zeros(2))
+    cut_by_ranges(trees, leaves, *kept, forest.room(), forest.scores(), 0.0, 1)
+    weigh(*kept, np.zeros(2), 0.0, 0.0, np.zeros(16), np.zeros(16, dtype=np.int32), np.zeros(3))
     table, sets = np.zeros((len(leaves.value), 1), dtype=np.int64), np.zeros_like(leaves.everywhere)
     common, own, cuts = (np.zeros(shape, dtype=np.int64) for shape in ((2, 1, 1), (2, 1, 1, 1), (1, 2)))
-    spread(
-        one[None],
-        one[None] + 1,
-        np.ones(1),
-        trees.sums,
-        one,
-        one + 1,
-        np.zeros((1, 2)),
-        np.ones(1),
-        one,
-        one,
-        np.zeros(3),
-    )
     duels, ends = Duels(ordered, table, table, trees.sums), (one[None], one[None] + 1)
     extremes(duels, leaves, ordered, *ends, *ends, common, own, cuts, sets, sets, sets, np.zeros((1, 2)), one)
 

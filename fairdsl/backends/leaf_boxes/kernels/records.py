@@ -23,6 +23,7 @@ __all__ = [
     "Duels",
     "Effects",
     "Floats",
+    "Found",
     "Integers",
     "Leaves",
     "Parts",
@@ -154,6 +155,17 @@ class Boxes(NamedTuple):
     #: less is open once a box is cut, and what is counted for a look without effects. Then the open mass of the heap,
     #: and how many leaves may be left in a box that is counted.
     pace: Floats
+
+
+class Found(NamedTuple):
+    """What is known of each box where all cuts are kept, and how many leaves the sums have there that bound it.
+
+    ``shown`` are the shares of everything that ranges show to be decided alike, and apart.
+    """
+
+    known: Integers
+    leaves: Integers
+    shown: Floats
 
 
 class Settled(NamedTuple):
@@ -306,4 +318,4 @@ class Scores(NamedTuple):
     own: bool
 
 
-by_reference(Trees, Leaves, Duels, Boxes, Settled, Parts, Room, Effects, Scores)
+by_reference(Trees, Leaves, Duels, Boxes, Found, Settled, Parts, Room, Effects, Scores)
