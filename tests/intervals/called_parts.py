@@ -26,8 +26,7 @@ __all__ = [
     "law_without",
     "least",
     "least_within",
-    "line_above",
-    "line_below",
+    "lines_of",
     "load_slot",
     "mass_inside",
     "mass_touching",
@@ -115,13 +114,8 @@ def load_slot(net, work, tree, slot) -> Any:  # type: ignore[no-untyped-def]
 
 
 @exact
-def line_above(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
-    return units.line_above(low, high, slope, curve)
-
-
-@exact
-def line_below(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
-    return units.line_below(low, high, slope, curve)
+def lines_of(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
+    return units.lines_of(low, high, slope, curve)
 
 
 @exact

@@ -36,7 +36,7 @@ from fairdsl.backends.intervals.kernels.ranges import (
     values_of_layer,
 )
 from fairdsl.backends.intervals.kernels.rows import row_least
-from fairdsl.backends.intervals.kernels.units import line_above, line_below
+from fairdsl.backends.intervals.kernels.units import lines_of
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
@@ -120,8 +120,9 @@ def _tighten(layers: Layers, units: Units, unit: int, low: float, high: float) -
     if curve == 0 and high <= 0.0:
         units.phase[unit] = OFF
         return False
-    units.below_slope[unit], units.below_offset[unit] = line_below(low, high, slope, curve)
-    units.above_slope[unit], units.above_offset[unit] = line_above(low, high, slope, curve)
+    below_slope, below_offset, above_slope, above_offset = lines_of(low, high, slope, curve)
+    units.below_slope[unit], units.below_offset[unit] = below_slope, below_offset
+    units.above_slope[unit], units.above_offset[unit] = above_slope, above_offset
     return True
 
 
