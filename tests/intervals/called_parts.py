@@ -8,6 +8,7 @@ from fairdsl.backends.intervals.kernels import (
     bounds,
     extremes,
     fibres,
+    groups,
     node,
     rows,
     slots,
@@ -19,6 +20,8 @@ from fairdsl.numerics.kernels.compiled import exact
 __all__ = [
     "activate",
     "analyse",
+    "analyses_of_groups",
+    "bound_groups",
     "choose_fibres",
     "compose",
     "derivative_range",
@@ -39,8 +42,8 @@ __all__ = [
 
 
 @exact
-def compose(layers, paths, units, forms, box, halves, trial, comparison, count, plain) -> Any:  # type: ignore[no-untyped-def]
-    return bounds.compose(layers, paths, units, forms, box, halves, trial, comparison, count, plain)
+def compose(net, work, first_move, count) -> Any:  # type: ignore[no-untyped-def]
+    return bounds.compose(net, work, first_move, count)
 
 
 @exact
@@ -106,6 +109,16 @@ def mass_inside(masses, top, step, slope, width, real, low, high) -> Any:  # typ
 @exact
 def analyse(net, work, comparison, cells) -> Any:  # type: ignore[no-untyped-def]
     return node.analyse(net, work, comparison, cells)
+
+
+@exact
+def analyses_of_groups(net, work, comparison) -> Any:  # type: ignore[no-untyped-def]
+    return groups.analyses_of_groups(net, work, comparison)
+
+
+@exact
+def bound_groups(net, work, comparison, cells) -> Any:  # type: ignore[no-untyped-def]
+    return groups.bound_groups(net, work, comparison, cells)
 
 
 @exact
