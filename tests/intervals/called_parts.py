@@ -8,6 +8,7 @@ from fairdsl.backends.intervals.kernels import (
     bounds,
     extremes,
     fibres,
+    groups,
     node,
     rows,
     slots,
@@ -19,6 +20,8 @@ from fairdsl.numerics.kernels.compiled import exact
 __all__ = [
     "activate",
     "analyse",
+    "analyses_of_groups",
+    "bound_groups",
     "choose_fibres",
     "compose",
     "derivative_range",
@@ -26,8 +29,7 @@ __all__ = [
     "law_without",
     "least",
     "least_within",
-    "line_above",
-    "line_below",
+    "lines_of",
     "load_slot",
     "mass_inside",
     "mass_touching",
@@ -40,8 +42,8 @@ __all__ = [
 
 
 @exact
-def compose(layers, paths, units, forms, box, halves, trial, comparison, count, plain) -> Any:  # type: ignore[no-untyped-def]
-    return bounds.compose(layers, paths, units, forms, box, halves, trial, comparison, count, plain)
+def compose(net, work, first_move, count) -> Any:  # type: ignore[no-untyped-def]
+    return bounds.compose(net, work, first_move, count)
 
 
 @exact
@@ -110,18 +112,23 @@ def analyse(net, work, comparison, cells) -> Any:  # type: ignore[no-untyped-def
 
 
 @exact
+def analyses_of_groups(net, work, comparison) -> Any:  # type: ignore[no-untyped-def]
+    return groups.analyses_of_groups(net, work, comparison)
+
+
+@exact
+def bound_groups(net, work, comparison, cells) -> Any:  # type: ignore[no-untyped-def]
+    return groups.bound_groups(net, work, comparison, cells)
+
+
+@exact
 def load_slot(net, work, tree, slot) -> Any:  # type: ignore[no-untyped-def]
     return slots.load_slot(net, work, tree, slot)
 
 
 @exact
-def line_above(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
-    return units.line_above(low, high, slope, curve)
-
-
-@exact
-def line_below(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
-    return units.line_below(low, high, slope, curve)
+def lines_of(low, high, slope, curve) -> Any:  # type: ignore[no-untyped-def]
+    return units.lines_of(low, high, slope, curve)
 
 
 @exact

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,10 +25,12 @@ from fairdsl.backends.intervals.kernels.layout import (
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
 from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.intervals.task import Curve, Task
 from tests.drawing import examples
 from tests.intervals.called_parts import (
     analyse,
+    analyses_of_groups,
+    bound_groups,
     choose_fibres,
     compose,
     load_slot,
@@ -117,19 +120,8 @@ def coordinates(task: Task, positions: Any) -> Any:
 def bounded(node: Node, steps: int = 0) -> tuple[int, int] | None:
     """Frontier and side once all bounds are there; None where the kernels find the region empty."""
     net, work = node.net, node.work
-    scratch = work.scratch
-    frontier, side, in_force = compose(
-        net.layers,
-        net.paths,
-        work.units,
-        work.forms,
-        work.box,
-        work.halves,
-        scratch.trial,
-        FIRST,
-        node.count,
-        net.plain,
-    )
+    work.scratch.start[:] = net.paths.origin[0]
+    frontier, side, in_force = compose(net, work, 0, node.count)
     if frontier == 0 or not relax(net, work, frontier, side, node.count, in_force, 0):
         return None
     if steps and not relax(net, work, frontier, side, node.count, in_force, steps):
@@ -287,6 +279,55 @@ def test_shares_of_boxes(seed: int, curved: bool) -> None:
         assert units.surely.mean() <= result[VIOLATING]
         assert result[FALSIFIED] <= units.maybe.mean()
         assert node.task.float32_error is None or units.maybe32.mean() <= result[VIOLATING32]
+
+
+@some
+@given(seeds, st.booleans())
+def test_shares_by_each_group(seed: int, curved: bool) -> None:
+    """Also where the path's ends stand for all who are compared; phases stay those of the whole path."""
+    node = node_of(seed, curved=curved, splits=False)
+    net, work = node.net, node.work
+    analyse(net, work, FIRST, _CELLS)
+    result, before = work.result, work.result.copy()
+    if result[VIOLATING] <= result[FALSIFIED] or not analyses_of_groups(net, work, FIRST):
+        return
+    phases = work.units.phase.copy()
+    bound_groups(net, work, FIRST, _CELLS)
+    assert (work.units.phase == phases).all()
+    assert result[VIOLATING] <= before[VIOLATING]
+    assert result[FALSIFIED] >= before[FALSIFIED]
+    for added in np.unique(node.task.margin[0]):
+        units = unfair(node.task, node.positions, 0, float(added))
+        assert units.surely.mean() <= result[VIOLATING]
+        assert result[FALSIFIED] <= units.maybe.mean()
+        assert node.task.float32_error is None or units.maybe32.mean() <= result[VIOLATING32]
+
+
+@pytest.mark.parametrize("moves", [[[2.0]], [[2.0], [-1.0]]])
+@pytest.mark.parametrize("bias", [0.125, -0.25])
+def test_groups_decide_what_no_box_of_a_path_does(moves: list[list[float]], bias: float) -> None:
+    """Of boxes of one unit, GELU at x / 8 - 4 and further along the path: its lines are apart by what the path adds.
+
+    With 0.125 added it is above 0 everywhere, and falls as well as rises. Of three assignments none is between others.
+    """
+    gelu = (np.array([int(Curve.GELU)]),)
+    layers = [([[0.125]], [-4.0]), ([[1.0]], [bias])]
+    task = network([LATTICE], [64], layers, [(np.zeros(1), [moves])], curves=gelu)
+    net, tree = net_of(task), Refinement.start(task)._tree
+    left = np.zeros((2, 64))
+    for x in range(64):
+        work = work_for(net, _CELLS, 4)
+        tree.low[0, 0] = tree.high[0, 0] = x
+        load_slot(net, work, tree, 0)
+        analyse(net, work, FIRST, _CELLS)
+        left[:, x] = work.result[VIOLATING] - work.result[FALSIFIED]
+        if left[0, x] > 0.0:
+            bound_groups(net, work, FIRST, _CELLS)
+            left[1, x] = work.result[VIOLATING] - work.result[FALSIFIED]
+        units = unfair(task, np.array([[float(x)]]), 0)
+        assert work.result[FALSIFIED] <= units.surely[0] == units.maybe[0] <= work.result[VIOLATING]
+    assert left[0].sum() >= 3
+    assert left[1].sum() < 1e-6
 
 
 def test_a_box_counts_for_what_two_half_spaces_leave_of_it() -> None:

@@ -12,15 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import refine
 from fairdsl.backends.intervals.effort import choose_regions
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, REGIONS
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.task import Curve, Task
+from fairdsl.ir.model import Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from tests.builders import BOOLEAN, category, domain, integer, linear, problem, score
+from fairdsl.verdict import Shares
+from tests.agreement.engines import ask
+from tests.builders import BOOLEAN, category, domain, integer, layer, linear, model, problem, score
 from tests.drawing import examples
 from tests.intervals.kernel_tasks import (
     LATTICE,
@@ -198,6 +202,55 @@ def test_relaxed_partners_are_anywhere_on_the_path(seed: int, curved: bool) -> N
         bounds = refinement.bounds()
         assert violating <= bounds.violating
         assert bounds.falsified == 0
+
+
+@pytest.mark.parametrize("curve", Curve)
+@pytest.mark.parametrize("vertices", [1, 2])
+def test_reals_are_decided_whatever_the_units(curve: Curve, vertices: int) -> None:
+    """What is undecided falls as boxes do: no part stays open for what the path adds to units."""
+    rng = np.random.default_rng(7)
+    sizes, fine = [2**16] * 2, 64
+    first, last = rng.normal(size=(6, 2)) * 4, rng.normal(size=(1, 6))
+    layers = [(first / sizes[0], rng.normal(size=6) - first.sum(axis=1) / 2), (last, [-0.25 * last.sum()])]
+    path = (np.zeros(6), [rng.normal(size=(vertices, 6))])
+    task = network([REAL] * 2, sizes, layers, [path], curves=(np.full(6, int(curve)),), exact=False)
+    positions = (units_of([0, 0], [fine - 1] * 2) + 0.5) * (sizes[0] / fine)
+    sure = unfair(task, positions, 0).surely.mean()
+    refinement, left = Refinement.start(task), []
+    for nodes in (500, 4000):
+        refinement.advance(nodes - refinement.nodes)
+        bounds = refinement.bounds()
+        low, high = float(bounds.falsified) / task.decided, float(bounds.violating) / task.decided
+        assert low - 0.01 <= sure <= high + 0.01
+        left.append(high - low)
+    assert sure > 0.01
+    assert left[1] <= left[0] / 6
+
+
+@settings(deadline=None, max_examples=examples(0.5))
+@given(seeds, st.sampled_from([curve for curve in Curve if curve]), st.sampled_from([0, 8]))
+def test_bounds_of_smooth_networks_hold_what_is_enumerated(seed: int, curve: Curve, regions: int) -> None:
+    """Without any box that is evaluated, and by the paths' ends as well: age is a number of four values."""
+    rng = np.random.default_rng(seed)
+    people = domain(age=integer(0, 3), job=category(0, 1, 2), sex=BOOLEAN, income=integer(0, 5), debt=integer(0, 5))
+    first = layer(rng.integers(-4, 5, (3, 5)).tolist(), rng.integers(-6, 7, 3).tolist())
+    hidden = Layer(weight=first.weight, bias=first.bias, slope=first.slope, curves=(curve,) * 3)
+    rule = model(
+        hidden, layer(rng.integers(-3, 4, (1, 3)).tolist(), [Fraction(int(rng.integers(-9, 10)), 4)], 1), attributes=5
+    )
+    differ = [(0,), (1,), (0, 2)][int(rng.integers(3))]
+    asked = problem(people, rule, *differ, quantity=Quantity.FAIR_SHARE)
+    known = ask(Enumerate(), asked)
+    assert isinstance(known, Shares)
+    with patch.object(refine, "SMALL", 0):
+        lowered = lower(asked)
+        refinement = Refinement.start(lowered.task)
+        refinement._tree.counts[[REGIONS, CHOOSE_AT]] = regions, 2**62
+        for nodes in (1, 10, 100, 1000):
+            refinement.advance(nodes)
+            bounds = refinement.bounds()
+            assert bounds.falsified / lowered.task.total <= 1 - known.certified
+            assert bounds.violating / lowered.task.total >= known.falsified
 
 
 def segment(layers: list, sizes: list[int], origin: list[float], move: list[float], **changes: object) -> Task:

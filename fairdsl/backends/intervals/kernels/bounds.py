@@ -36,7 +36,7 @@ from fairdsl.backends.intervals.kernels.ranges import (
     values_of_layer,
 )
 from fairdsl.backends.intervals.kernels.rows import row_least
-from fairdsl.backends.intervals.kernels.units import line_above, line_below
+from fairdsl.backends.intervals.kernels.units import lines_of
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
@@ -44,11 +44,10 @@ __all__ = ["compose", "relax"]
 
 
 @part
-def _first_layer(layers: Layers, paths: Paths, forms: Forms, comparison: int, count: int) -> None:
+def _first_layer(layers: Layers, paths: Paths, forms: Forms, start: Floats, first_move: int, count: int) -> None:
     shared = layers.widths[0]
-    first_move = paths.move_start[comparison]
     for p in range(layers.widths[1]):
-        forms.offset[0, p] = paths.origin[comparison, p]
+        forms.offset[0, p] = start[p]
         reach = 0.0
         for i in range(shared):
             forms.form[0, p, i] = layers.weight[p * shared + i]
@@ -120,8 +119,9 @@ def _tighten(layers: Layers, units: Units, unit: int, low: float, high: float) -
     if curve == 0 and high <= 0.0:
         units.phase[unit] = OFF
         return False
-    units.below_slope[unit], units.below_offset[unit] = line_below(low, high, slope, curve)
-    units.above_slope[unit], units.above_offset[unit] = line_above(low, high, slope, curve)
+    below_slope, below_offset, above_slope, above_offset = lines_of(low, high, slope, curve)
+    units.below_slope[unit], units.below_offset[unit] = below_slope, below_offset
+    units.above_slope[unit], units.above_offset[unit] = above_slope, above_offset
     return True
 
 
@@ -192,20 +192,13 @@ def _next_forms(layers: Layers, units: Units, forms: Forms, layer: int, side: in
 
 
 @part
-def compose(
-    layers: Layers,
-    paths: Paths,
-    units: Units,
-    forms: Forms,
-    box: Box,
-    halves: Halves,
-    trial: Floats,
-    comparison: int,
-    count: int,
-    plain: bool,
-) -> tuple[int, int, int]:
-    """(frontier layer, which half of the forms is its, half-spaces in force); frontier 0: nothing is left."""
-    _first_layer(layers, paths, forms, comparison, count)
+def compose(net: Net, work: Work, first_move: int, count: int) -> tuple[int, int, int]:
+    """(frontier layer, which half of the forms is its, half-spaces in force); frontier 0: nothing is left.
+
+    The first layer is ``work.scratch.start`` and what the coordinates add, of paths the moves from ``first_move`` on.
+    """
+    layers, units, forms, box, halves, scratch = net.layers, work.units, work.forms, work.box, work.halves, work.scratch
+    _first_layer(layers, net.paths, forms, scratch.start, first_move, count)
     last = len(layers.widths) - 1
     side = 0
     in_force = 0
@@ -214,7 +207,9 @@ def compose(
         in_force = _fix_by_range(layers, units, forms, box, halves, layer, side, count, in_force)
         if in_force < 0:
             return 0, 0, 0
-        still_open = _fix_within(layers, units, forms, box, halves, trial, layer, side, count, in_force, plain)
+        still_open = _fix_within(
+            layers, units, forms, box, halves, scratch.trial, layer, side, count, in_force, net.plain
+        )
         if still_open < 0:
             return 0, 0, 0
         if still_open > 0:

@@ -167,17 +167,20 @@ class Halves(NamedTuple):
 class Scratch(NamedTuple):
     """Vectors that kernels overwrite, named after what they hold; ``trial`` is a form on trial, least at ``point``.
 
-    ``along`` [units, coordinates]: how much an open unit's affine bounds vary along each coordinate.
+    ``start`` [units of the first layer]: what is the same all over the box. ``along`` [units, coordinates]: how much an
+    open unit's affine bounds vary along each coordinate. ``left`` [4, rows]: sums of shares, see groups.py.
     """
 
     trial: Floats
     point: Floats
+    start: Floats
     back: FloatRows  # [layers + 1, widest] coefficients on their way down
     influence: FloatRows  # [2, widest]
     hidden: FloatRows  # [2, widest]
     beaten: NDArray[np.int8]
     position: NDArray[np.int32]
     along: FloatRows
+    left: FloatRows
 
 
 class Row(NamedTuple):

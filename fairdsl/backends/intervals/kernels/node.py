@@ -20,9 +20,21 @@ from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mas
 from fairdsl.backends.intervals.kernels.layout import Box, Net, Work
 from fairdsl.backends.intervals.kernels.ranges import adds_up, interval_of_row
 from fairdsl.backends.intervals.kernels.rows import row_least
+from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["ANALYSES", "FALSIFIED", "FRONTIER", "IN_FORCE", "VIOLATING", "VIOLATING32", "analyse", "on_corners"]
+__all__ = [
+    "ANALYSES",
+    "FALSIFIED",
+    "FRONTIER",
+    "IN_FORCE",
+    "VIOLATING",
+    "VIOLATING32",
+    "analyse",
+    "ends",
+    "not_beyond",
+    "on_corners",
+]
 
 #: Entries of ``work.result``: shares of the box, the frontier layer, half-spaces in force, constants of a row's affine
 #: bounds, how near they are to a decision, as a part of their width, and how many analyses the work is worth.
@@ -42,18 +54,8 @@ def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
     work.result[:] = 0.0
     work.result[ANALYSES] = 1.0
     work.result[NEAR] = 1.0
-    frontier, side, in_force = compose(
-        net.layers,
-        net.paths,
-        work.units,
-        work.forms,
-        work.box,
-        work.halves,
-        work.scratch.trial,
-        comparison,
-        count,
-        net.plain,
-    )
+    copy_into(work.scratch.start, net.paths.origin[comparison])
+    frontier, side, in_force = compose(net, work, first_move, count)
     work.result[FRONTIER] = frontier
     work.result[IN_FORCE] = in_force
     if frontier == 0:
@@ -109,7 +111,7 @@ def _shares(
     if rows > 1:
         beaten[:] = 0
         for r in range(rows):
-            low, high = _ends(net, work, r, frontier, side, count, in_force, steps)
+            low, high = ends(net, work, r, frontier, side, count, in_force, steps)
             if low > 0.0:
                 beaten[net.layers.rivals[r, 1]] = 1
             elif high < 0.0:
@@ -135,7 +137,7 @@ def _shares(
 
 
 @part
-def _ends(
+def ends(
     net: Net, work: Work, r: int, frontier: int, side: int, count: int, in_force: int, steps: int
 ) -> tuple[float, float]:
     """Least and greatest value of a row on the region, outward; low > high: the region is empty.
@@ -173,7 +175,7 @@ def _row_shares(
 ) -> tuple[float, float, float]:
     """Shares of the box that row r leaves: violating at most, at least, and at most in float32."""
     layers = net.layers
-    low, high = _ends(net, work, r, frontier, side, count, in_force, steps)
+    low, high = ends(net, work, r, frontier, side, count, in_force, steps)
     error32 = layers.error32[r]
     if low > high or low > max(error32, 0.0) or high < -max(error32, 0.0):
         return 0.0, 0.0, 0.0
@@ -223,24 +225,32 @@ def _between_bounds(
     Wherever on the path; in the second, not by more than float32's error. The greater of the two that the bounds leave
     is 1, and the other stays as it is, however small; or it is outward by far more than the difference is rounded.
     """
-    box, trial = work.box, work.scratch.trial
-    shared = net.layers.widths[0]
     fewest = fewest32 = 1.0
     most = most32 = 0.0
     for over in range(2):
-        sign = -1.0 if over else 1.0
-        form = work.row.upper if over else work.row.lower
-        for i in range(count):
-            trial[i] = sign * form[i]
-        offset = sign * (work.result[UPPER_OFFSET if over else LOWER_OFFSET] + net.layers.margin[r, over]) - error
-        offset += least(box, trial, shared, count)
-        share = share32 = 1.0
-        beyond = offset + greatest(box, trial, 0, shared)
-        if beyond > (max(error32, 0.0) if decided else 0.0):
-            share, share32 = _not_above(net, work, offset, error32, count, cells)
+        share, share32 = not_beyond(net, work, r, over, error, error32, decided, count, cells)
         fewest, most = min(fewest, share), max(most, share)
         fewest32, most32 = min(fewest32, share32), max(most32, share32)
     return max(fewest - (1.0 - most), 0.0), max(fewest32 - (1.0 - most32), 0.0)
+
+
+@part
+def not_beyond(
+    net: Net, work: Work, r: int, over: int, error: float, error32: float, decided: bool, count: int, cells: int
+) -> tuple[float, float]:
+    """At most these shares of the box are not above 0 (``over``: below it) wherever on the path by the row's bound."""
+    box, trial = work.box, work.scratch.trial
+    shared = net.layers.widths[0]
+    sign = -1.0 if over else 1.0
+    form = work.row.upper if over else work.row.lower
+    for i in range(count):
+        trial[i] = sign * form[i]
+    offset = sign * (work.result[UPPER_OFFSET if over else LOWER_OFFSET] + net.layers.margin[r, over]) - error
+    offset += least(box, trial, shared, count)
+    beyond = offset + greatest(box, trial, 0, shared)
+    if beyond > (max(error32, 0.0) if decided else 0.0):
+        return _not_above(net, work, offset, error32, count, cells)
+    return 1.0, 1.0
 
 
 @part

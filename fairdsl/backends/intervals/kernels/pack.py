@@ -182,12 +182,14 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
         scratch=Scratch(
             trial=np.zeros(coordinates),
             point=np.zeros(coordinates),
+            start=np.zeros(int(layers.widths[1])),
             back=np.zeros((len(layers.widths), widest)),
             influence=np.zeros((2, widest)),
             hidden=np.zeros((2, widest)),
             beaten=np.zeros(int(layers.rivals.max(initial=1)) + 1, dtype=np.int8),
             position=np.zeros(len(shape.kinds), dtype=np.int32),
             along=np.zeros((units, coordinates)),
+            left=np.zeros((4, int(layers.widths[-1]))),
         ),
         row=Row(*(np.zeros(coordinates) for _ in range(3)), *(np.zeros(widest) for _ in range(4))),
         law=Law(

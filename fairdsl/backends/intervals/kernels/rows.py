@@ -23,7 +23,7 @@ from fairdsl.backends.intervals.kernels.layout import (
     Work,
 )
 from fairdsl.backends.intervals.kernels.ranges import adds_up, within_ranges
-from fairdsl.backends.intervals.kernels.units import line_below
+from fairdsl.backends.intervals.kernels.units import slope_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
@@ -189,7 +189,7 @@ def _reset(layers: Layers, units: Units, frontier: int, layer: int) -> None:
     """Slopes as they are before any step: every row begins there, for what suited another may not suit it."""
     for unit in range(layers.unit[frontier - 1], layers.unit[layer - 1]):
         if units.phase[unit] == OPEN and layers.curve[unit] == 0:
-            units.below_slope[unit], _ = line_below(units.below[unit], units.above[unit], layers.slope[unit], 0)
+            units.below_slope[unit] = slope_below(units.below[unit], units.above[unit], layers.slope[unit])
 
 
 @part

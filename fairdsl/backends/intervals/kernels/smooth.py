@@ -1,10 +1,18 @@
-"""Curved units that are no sigmoids: what they compute, their derivative, and sound lines above and below them.
+"""Smooth units: what they compute, their derivative's range, and sound lines above and below them.
 
-All of them bend upwards on one interval and downwards outside of it: softplus and ELU everywhere upwards, erf up to 0,
-the gated ones between two points on either side of 0, ln(1 + max(z, 0)) up to its corner at 0. A line of any slope k is
-moved until it is sound: on a piece that bends away the distance to the curve is least at its ends, on one that bends
-towards the line a tangent stands for the curve. So nothing rests on where tangents touch, which bisection finds well
-enough. Intercepts carry a margin for the library functions' rounding. The slope is that of the chord.
+All of them bend upwards on one interval and downwards outside of it: softplus and ELU everywhere upwards, sigmoid, tanh
+and erf up to 0, the gated ones between two points on either side of 0, ln(1 + max(z, 0)) up to its corner at 0.
+
+Where a unit's range lies in one piece, the chord is on the side that the curve bends to, and the tangent in the middle
+on the other. The chord is the larger at both ends, so whatever its slope is the curve is on one side of it, and a
+tangent of any point is sound: nothing rests on where it touches. Both are off by the square of the range's width.
+
+Where the bend turns within the range, sigmoid and tanh have lines of the smaller end slope through the ends: the
+derivative is nowhere smaller (DeepPoly, Singh et al. 2019, section 4). Of others the chord is moved until it is sound:
+on a piece that bends away the distance to the curve is least at its ends, on one that bends towards the line a tangent
+of nearly the chord's slope stands for the curve. Points where the bend turns are nearest floats, so a piece is longer
+than it should be by 1e-15 at most, where the curve is as good as straight. Intercepts carry a margin for that, and for
+the library functions' rounding.
 """
 
 from __future__ import annotations
@@ -13,13 +21,14 @@ import math
 
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["slopes_between", "smooth", "sound_line"]
+__all__ = ["slopes_between", "smooth", "sound_lines"]
 
-_SOFTPLUS, _ELU, _ERF, _SILU, _GELU, _GELU_TANH, _HARD_SWISH, _LOG1P = 3, 4, 5, 6, 7, 8, 9, 10
+_SIGMOID, _TANH, _SOFTPLUS, _ELU, _ERF, _SILU, _GELU, _GELU_TANH, _HARD_SWISH, _LOG1P = range(1, 11)
 _MARGIN = 1e-12
 #: Below this width a chord says nothing: the tangent in the middle gives the slope.
 _NARROW = 1e-6
-_HALVINGS = 12
+#: To find where the tangent of a slope touches, to a 64th of the range.
+_HALVINGS = 6
 _BELL = 2.0 / math.sqrt(math.pi)
 #: The constants of ``Curve.GELU_TANH``.
 _FACTOR, _TERM = 0.7978845608028654, 0.044715
@@ -33,6 +42,10 @@ def _logistic(z: float) -> float:
 @part
 def smooth(z: float, curve: int) -> float:
     """The unit's value."""
+    if curve == _SIGMOID:
+        return _logistic(z)
+    if curve == _TANH:
+        return math.tanh(z)
     if curve == _SOFTPLUS:
         return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
     if curve == _ELU:
@@ -59,6 +72,12 @@ def _gate(z: float, curve: int) -> float:
 @part
 def _steepness(z: float, curve: int) -> float:
     """The derivative; where it jumps, that of the piece which bends upwards, and of the logarithm that above 0."""
+    if curve == _SIGMOID:
+        value = _logistic(z)
+        return value * (1.0 - value)
+    if curve == _TANH:
+        value = math.tanh(z)
+        return 1.0 - value * value
     if curve == _SOFTPLUS:
         return _logistic(z)
     if curve == _ELU:
@@ -81,7 +100,7 @@ def _steepness(z: float, curve: int) -> float:
 @part
 def _upwards(curve: int) -> tuple[float, float]:
     """Between which points the curve bends upwards."""
-    if curve in (_ERF, _LOG1P):
+    if curve in (_SIGMOID, _TANH, _ERF, _LOG1P):
         return -math.inf, 0.0
     if curve == _SILU:
         return -2.399357280515468, 2.399357280515468
@@ -108,25 +127,43 @@ def slopes_between(low: float, high: float, curve: int) -> tuple[float, float]:
 
 
 @part
-def sound_line(low: float, high: float, curve: int, side: float) -> tuple[float, float]:
-    """Slope and intercept of a line that is above the curve on [low, high] (``side`` 1) or below it (-1)."""
+def sound_lines(low: float, high: float, curve: int) -> tuple[float, float, float, float]:
+    """Slope and intercept of a line below the curve on [low, high], and of one above it."""
     at_low, at_high = smooth(low, curve), smooth(high, curve)
-    width = high - low
-    k = (at_high - at_low) / width if width > _NARROW else _steepness(0.5 * (low + high), curve)
-    k = min(max(k, -0.5), 1.5)
+    middle, width = 0.5 * (low + high), high - low
     start, end = _upwards(curve)
-    # ``side`` times the curve less k z, at most: at the ends of all pieces, and of tangents over those that bend so.
-    worst = max(side * (at_low - k * low), side * (at_high - k * high))
+    margin = _MARGIN * (1.0 + abs(low) + abs(high))
+    upwards = start <= low and high <= end
+    turns = not (upwards or high <= start or end <= low)
+    if turns and curve <= _TANH:
+        k = min(_steepness(low, curve), _steepness(high, curve))
+        return k, at_low - k * low - margin, k, at_high - k * high + margin
+    k = (at_high - at_low) / width if width > _NARROW else _steepness(middle, curve)
+    k = min(max(k, -0.5), 1.5)
+    lower, upper = min(at_low - k * low, at_high - k * high), max(at_low - k * low, at_high - k * high)
+    if turns:
+        lower, upper = _moved(low, high, curve, k, lower, upper)
+        return k, lower - margin, k, upper + margin
+    steep = _steepness(middle, curve)
+    tangent = smooth(middle, curve) - steep * middle
+    if upwards:
+        return steep, tangent - margin, k, upper + margin
+    return k, lower - margin, steep, tangent + margin
+
+
+@part
+def _moved(low: float, high: float, curve: int, k: float, lower: float, upper: float) -> tuple[float, float]:
+    """The least and the greatest that the curve less k z may be, and is at the ends, beyond those of all pieces."""
+    start, end = _upwards(curve)
     if low < start < high:
-        worst = max(worst, side * (smooth(start, curve) - k * start))
+        at_start = smooth(start, curve) - k * start
+        lower, upper = min(lower, at_start), max(upper, at_start)
     if low < end < high:
-        worst = max(worst, side * (smooth(end, curve) - k * end))
-    if side < 0.0:
-        worst = max(worst, _by_tangent(max(low, start), min(high, end), curve, k, side))
-    else:
-        worst = max(worst, _by_tangent(low, min(high, start), curve, k, side))
-        worst = max(worst, _by_tangent(max(low, end), high, curve, k, side))
-    return k, side * (worst + _MARGIN * (1.0 + abs(low) + abs(high)))
+        at_end = smooth(end, curve) - k * end
+        lower, upper = min(lower, at_end), max(upper, at_end)
+    lower = min(lower, -_by_tangent(max(low, start), min(high, end), curve, k, -1.0))
+    upper = max(upper, _by_tangent(low, min(high, start), curve, k, 1.0))
+    return lower, max(upper, _by_tangent(max(low, end), high, curve, k, 1.0))
 
 
 @part

@@ -7,6 +7,7 @@ both are kept. Only open nodes and those with surely unfair units keep their box
 
 from __future__ import annotations
 
+from fairdsl.backends.intervals.kernels.groups import bound_groups, worth_it
 from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.node import ANALYSES, FALSIFIED, VIOLATING, VIOLATING32, analyse
 from fairdsl.backends.intervals.kernels.regions import cut_into_regions
@@ -87,7 +88,6 @@ def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, 
     comparison = tree.comparison[slot]
     load_slot(net, work, tree, slot)
     analyse(net, work, comparison, cells)
-    tree.counts[EVALUATED] += int(work.result[ANALYSES])
     code = NOTHING
     if work.result[VIOLATING] > 0.0 or work.result[VIOLATING32] > 0.0:
         if not net.relaxed and units_of(net, tree, slot, small) <= small:
@@ -95,7 +95,10 @@ def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, 
             code = TIED if work.result[VIOLATING] - work.result[FALSIFIED] > _ROUNDED else NOTHING
         else:
             code = choose_split(net, work, comparison)
+            if worth_it(net, work, comparison):
+                bound_groups(net, work, comparison, cells)
             copy_into(tree.phase[slot], work.units.phase[: tree.phase.shape[1]])
+    tree.counts[EVALUATED] += int(work.result[ANALYSES])
     tree.split[slot] = code
     tree.cut[slot] = 0
     _queue(work, tree, node, slot, most)
