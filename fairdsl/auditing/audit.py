@@ -45,8 +45,8 @@ _T = TypeVar("_T")
 _DECIDED, _LABEL, _SCORES = "prediction", "outcome", "scores"
 #: The word for all metrics.
 EVERY = "all"
-#: What a condition of a model takes for its own output, and the names that an audit's spec gives itself.
-_MEANT_OTHERWISE = frozenset({"score", "probability", "class", "became_of_them", "rows"})
+#: The names that an audit's spec gives itself.
+_NAMED_HERE = frozenset({"became_of_them", "rows"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,8 +237,7 @@ def _asked(rows: _Rows, wanted: Wanted, called: _Called) -> Asked:
     if unwritable:
         reason = f"a quote, or a character that is not printed, is in `{unwritable[0]}`"
         raise _refused("a column's name cannot be written in a spec", reason, "rename it")
-    plain = [f"{name}_" if name in _MEANT_OTHERWISE else name for name in names_for(headers)]
-    names = dict(zip(headers, plain, strict=True))
+    names = dict(zip(headers, names_for(headers, _NAMED_HERE), strict=True))
     if not rows.groups:
         raise _refused("nobody is protected", "no column was named", "name who is protected")
     if rows.decided is None and (rows.scores is None or wanted.threshold is None):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 
 from fairdsl.builder.words import Number, Texts, clauses, line, listed, name, number, quoted, several, value
+from fairdsl.dataframes.errors import not_usable
+from fairdsl.diagnostics import DiagnosticError
 
 __all__ = [
     "Boolean",
@@ -59,10 +61,8 @@ class Column:
                 pass
             case Quantiles(count):
                 parts.append(f"bins by quantiles {count}")
-            case "model":
-                parts.append("bins by model")
-            case str() as edge:
-                parts.append(f"bins at {edge}")
+            case str() as edge:  # asked after its type: an array would be compared edge by edge
+                parts.append("bins by model" if edge == "model" else f"bins at {edge}")
             case edges:
                 parts.append(f"bins at {', '.join(number(edge, f'an edge of `{called}`') for edge in edges)}")
         return " ".join(parts)
@@ -106,8 +106,11 @@ class Real(Column):
     @property
     def kind(self) -> str:
         """``real 0 .. 1``."""
-        if self.low is None or self.high is None:
+        if self.low is None and self.high is None:
             return "real"
+        if self.low is None or self.high is None:
+            help_text = 'give both ends, or none, and a condition of the domain: `where=["income >= 0"]`'
+            raise DiagnosticError(not_usable("a column of numbers", "it has one end", help_text))
         return f"real {number(self.low, 'an end')} .. {number(self.high, 'an end')}"
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from fairdsl.codec import Document
+from fairdsl.data.cells import values_in_words
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Domain, Point
@@ -194,6 +195,11 @@ def value_of(attribute: Attribute, name: str, value: object) -> Fraction:
                 return Fraction(_TRUTH[written])
             raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}; write true or false")
     try:
-        return Fraction(read_number(written))
+        number = Fraction(read_number(written))
     except ValueError:
         raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}, which is a number") from None
+    if attribute.missing is not None and not attribute.known.contains(number):
+        # Beyond its range lies what stands for those who lack it, and nobody who writes a number means them.
+        allowed = f"{values_in_words(attribute)}, or missing"
+        raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}: these are {allowed}")
+    return number

@@ -27,6 +27,11 @@ _FRAMES = ("columns", "column_names")
 _PLAIN = (str, bytes, int, float, bool)
 #: Larger floats are written with an exponent.
 _WHOLE = 1e15
+#: Floats of fewer bits than Python's, by what numpy, pandas, polars and Arrow call them.
+_NARROW: Mapping[str, type[np.floating[Any]]] = {
+    **dict.fromkeys(("float16", "Float16", "halffloat", "halffloat[pyarrow]"), np.float16),
+    **dict.fromkeys(("float32", "Float32", "float", "float[pyarrow]"), np.float32),
+}
 _INSTALL = "install it with `pip install 'fairdsl[frames]'`, or give a dictionary of columns: `{name: values}`"
 _TABLE = "give a DataFrame of pandas or polars, an Arrow table, or a dictionary of columns: `{name: values}`"
 
@@ -42,7 +47,7 @@ def columns_of(table: Any, what: str) -> Columns:
         found = {str(name): cells_of(values, f"the column `{name}` of {what}") for name, values in table.items()}
     elif is_table(table):
         frame = _opened(table, what, frames=True)
-        found = {name: _cells(_values(frame[name])) for name in frame.columns}
+        found = {name: _cells(_own(frame[name].to_list(), frame[name].to_native())) for name in frame.columns}
     else:
         raise _refused(what, f"it is {_kind(table)}", _TABLE)
     lengths = {len(cells) for cells in found.values()}
@@ -58,11 +63,10 @@ def cells_of(values: Any, what: str) -> list[str]:
     """One column: an array, a Series or a list. Raises DiagnosticError (E0680) for what is none."""
     if isinstance(values, _PLAIN) or values is None or is_table(values):
         raise _refused(what, f"it is {_kind(values)}", "give one value a row: a list, an array or a Series")
-    if hasattr(values, "to_pylist"):  # Arrow's; a float32 is a decimal of its own
-        floats = str(values.type) in ("halffloat", "float") and not values.null_count
-        return _cells(np.asarray(values) if floats else values.to_pylist())
+    if hasattr(values, "to_pylist"):  # Arrow's
+        return _cells(_own(values.to_pylist(), values))
     if hasattr(values, "to_list"):
-        return _cells(_values(_opened(values, what, frames=False)))
+        return _cells(_own(_opened(values, what, frames=False).to_list(), values))
     try:
         array = np.asanyarray(values) if hasattr(values, "__array__") else list(values)
     except TypeError:
@@ -73,7 +77,7 @@ def cells_of(values: Any, what: str) -> list[str]:
         if array.ndim != 1:
             shape = " x ".join(map(str, array.shape)) or "a single number"
             raise _refused(what, f"its shape is {shape}", "give one value a row, an array [rows]")
-        return _cells(array.tolist() if np.ma.isMaskedArray(array) else array)
+        return _cells(_own(array.tolist(), array) if np.ma.isMaskedArray(array) else array)
     return _cells(array)
 
 
@@ -109,12 +113,14 @@ def _opened(native: Any, what: str, *, frames: bool) -> Any:
         raise _refused(what, reason, f"{help_text}; collect what is lazy first") from problem
 
 
-def _values(series: Any) -> Iterable[Any]:
-    """The values of a Series, None where there is none; floats in their own type, as numpy has them."""
-    if series.dtype.is_float() and not series.is_null().any():
-        found: Iterable[Any] = series.to_numpy()
-        return found
-    return list(series.to_list())
+def _own(values: Iterable[Any], column: Any) -> Iterable[Any]:
+    """The values of a column as it holds them: libraries list a float32 as the float64 that it is, which is another
+    decimal."""
+    held = getattr(column, "type", None) or getattr(column, "dtype", None)
+    for inner in ("value_type", "categories"):  # of Arrow's dictionaries, of pandas' categories
+        held = getattr(held, inner, held)
+    kind = _NARROW.get(str(getattr(held, "dtype", held)))
+    return values if kind is None else [kind(value) if isinstance(value, float) else value for value in values]
 
 
 def _cells(values: Iterable[Any]) -> list[str]:

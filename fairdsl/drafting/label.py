@@ -65,7 +65,9 @@ def named_column(name: str, columns: Sequence[Column], instead: Sequence[str] = 
 
     ``instead`` are those that may be meant.
     """
-    found = next((column for column in columns if name in (column.header, column.name)), None)
+    # Headers first: `a_b` may be one, and the name of an earlier column `a-b` as well.
+    headed = [column for column in columns if column.header == name]
+    found = next((column for column in (*headed, *columns) if name in (column.header, column.name)), None)
     if found is None or found.type is None:
         raise DiagnosticError(
             errors.no_such_column(name, [c.header for c in columns], None if found is None else found.why, instead)

@@ -9,18 +9,25 @@ from collections.abc import Iterable, Sequence
 __all__ = ["can_be_quoted", "in_comment", "listed", "names_for", "quoted", "value_text"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+#: What a condition of a model may take for something else than an attribute.
+_MEANT_OTHERWISE = frozenset({"score", "probability", "class", "not", "over"})
 #: Characters of a foreign text that a comment shows at most.
 _SHOWN = 60
 
 
-def names_for(headers: Sequence[str]) -> list[str]:
-    """A name of the language for each header, no two alike: `hours-per-week` is `hours_per_week`."""
+def names_for(headers: Sequence[str], taken_otherwise: Iterable[str] = ()) -> list[str]:
+    """A name of the language for each header, no two alike: `hours-per-week` is `hours_per_week`, `score` `score_`.
+
+    ``taken_otherwise``: names that the spec gives to something else.
+    """
+    meant = _MEANT_OTHERWISE.union(taken_otherwise)
     taken: set[str] = set()
     found = []
     for place, header in enumerate(headers, start=1):
         plain = unicodedata.normalize("NFKD", header).encode("ascii", "ignore").decode()
         word = re.sub(r"\W+", "_", plain).strip("_") or f"column_{place}"
         word = word if _NAME.fullmatch(word) else f"column_{word}"
+        word = f"{word}_" if word in meant else word
         name, number = word, 2
         while name in taken:
             name, number = f"{word}_{number}", number + 1

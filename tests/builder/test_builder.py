@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -219,6 +220,8 @@ def test_what_is_built_is_what_is_read(names: list[str], values: list[str], end:
         (Protected([1]), "1 is not a text"),  # type: ignore[list-item]
         ("domain D { }", "is none"),
         (Groups(name="g", across="sex", under="t", require="impact_ratio >="), "built.fair"),
+        (Domain("P", {"x": Real(low=0)}), "it has one end"),
+        (Domain("P", {"x": Real(high=9)}), "it has one end"),
     ],
 )
 def test_what_cannot_be_written(part: Any, said: str) -> None:
@@ -227,6 +230,14 @@ def test_what_cannot_be_written(part: Any, said: str) -> None:
     found = caught.value.diagnostics[0]
     shown = f"{caught.value} {found.code} {found.primary.span.file.path if found.primary else ''}"
     assert said in shown
+
+
+def test_edges_may_be_an_array() -> None:
+    edges = np.array([0.25, 0.5])
+    assert (
+        Spec([Domain("P", {"x": Real(0, 1, bins=edges)})]).text
+        == Spec([Domain("P", {"x": Real(0, 1, bins=[0.25, 0.5])})]).text
+    )
 
 
 def test_a_spec_that_was_built_is_checked() -> None:

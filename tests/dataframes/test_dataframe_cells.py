@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -47,6 +48,29 @@ def test_tables_of_libraries(library: str) -> None:
     frame = made.table(VALUES) if library == "pyarrow" else made.DataFrame(VALUES)
     assert columns_of(frame, "it") == CELLS
     assert cells_of(frame["gaps"], "it") == CELLS["gaps"]
+
+
+@pytest.mark.parametrize("gap", [None, 0.25], ids=["gaps", "none"])
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_a_float_is_the_decimal_of_its_own_type_also_beside_gaps(bits: int, gap: float | None) -> None:
+    cells, values = ["0.1", "" if gap is None else "0.25", "1e-07"], [0.1, gap, 1e-7]
+    array = np.array([np.nan if value is None else value for value in values], dtype=f"float{bits}")
+    columns: list[Any] = [array, np.ma.masked_invalid(array), list(array)]
+    with suppress(ImportError):
+        import pandas
+
+        columns.append(pandas.Series(array))
+        columns += [] if bits == 16 else [columns[-1].astype("category"), pandas.Series(values, dtype=f"Float{bits}")]
+    with suppress(ImportError):
+        import polars
+
+        columns += [] if bits == 16 else [polars.Series(values, dtype=getattr(polars, f"Float{bits}"))]
+    with suppress(ImportError):
+        import pyarrow
+
+        columns.append(pyarrow.array(values, type=getattr(pyarrow, f"float{bits}")()))
+        columns.append(pyarrow.chunked_array([columns[-1]]))
+    assert [cells_of(column, "it") for column in columns] == [cells] * len(columns)
 
 
 @pytest.mark.parametrize("dtype", ["category", "string", "Int64", "boolean"])

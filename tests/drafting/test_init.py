@@ -252,6 +252,23 @@ def test_words_of_the_language_are_values_and_names_like_others(tmp_path: Path) 
     assert "protected rows, decide" in drafted.text
 
 
+@pytest.mark.parametrize("header", ["score", "score_", "probability", "class", "not", "over"])
+def test_a_column_may_have_a_name_that_conditions_take_for_something_else(header: str, tmp_path: Path) -> None:
+    table = {"sex": ["f", "m"] * 100, "score": ["1", "0"] * 100, "score_": ["x", "y"] * 100}
+    path = written(tmp_path, table | {header: ["0", "1", "1", "1"] * 50})
+    drafted = fairdsl.init(str(path), label=header, protected=["sex"])
+    assert not [finding for finding in fairdsl.lint(drafted.path) if finding.code.startswith("E")]
+    rates = fairdsl.audit_table(path, protected=["sex"], prediction=header, metrics=["parity_gap"])
+    assert rates.metric("parity_gap").exact == 0.5
+
+
+def test_a_header_is_meant_before_the_name_of_another_column(tmp_path: Path) -> None:
+    table = {"sex": ["f", "m"] * 50, "a-b": ["0", "1"] * 50, "a_b": ["yes", "no", "no", "no"] * 25}
+    drafted = fairdsl.init(written(tmp_path, table), label="a_b", protected=["sex"])
+    assert 'a_b_2 : boolean column "a_b"' in re.sub(" +", " ", drafted.text)
+    assert "positive when a_b_2" in drafted.text
+
+
 def test_a_model_that_no_label_speaks_for_is_not_confirmed(tmp_path: Path) -> None:
     table = {name: people()[name] for name in ("age", "debt", "repaid")}
     nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]

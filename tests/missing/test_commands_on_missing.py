@@ -93,3 +93,33 @@ def test_a_repair_tells_of_trees_whose_file_has_lost_where_missing_values_go(fol
     assert finding.code == "E0591"
     assert "all of which lack a value" in finding.notes[0]
     assert "SimpleImputer" in (finding.help or "")
+
+
+@pytest.mark.parametrize("kind", ["integer 18 .. 20", "real 0 .. 20"])
+@pytest.mark.parametrize("within", ["", "within 1 in age"])
+def test_no_number_that_is_written_down_is_a_missing_value(folder: Path, kind: str, within: str) -> None:
+    spec = folder / "written.fair"
+    spec.write_text(
+        f"domain P {{ sex : category {{ f, m }}  age : {kind} or missing }} protected sex "
+        "model m : P -> { no, yes } yes when age is missing and sex = f "
+        f"property p {{ compare a, b : P  differ in sex  {within}  require same decision }}"
+    )
+    for age in range(21, 70):
+        with pytest.raises(ValueError, match=f"`{age}` is not a value of a.age"):
+            fairdsl.replay_pair(spec, a={"sex": "f", "age": age}, b={"sex": "m"})
+    ages = (18, 19, 20, "missing", "")
+    replayed = [fairdsl.replay_pair(spec, a={"sex": "f", "age": age}, b={"sex": "m"}) for age in ages]
+    broken = [age for age, found in zip(ages, replayed, strict=True) if found.demands[0].broken]
+    assert broken == ["missing", ""]
+
+
+def test_the_bins_of_what_may_be_missing_are_named_as_conditions(folder: Path) -> None:
+    spec = folder / "bins.fair"
+    spec.write_text(
+        "domain P { age : integer 0 .. 9 or missing bins at 5 } protected age "
+        "model m : P -> { no, yes } yes when age is missing favourable yes "
+        'distribution d over P empirical from "rows.csv" '
+        "property p { across age under d privileged age >= 6 measure disparate_impact }"
+    )
+    helps = [finding.help for finding in fairdsl.lint(spec) if finding.code == "E0403"]
+    assert helps == ["write one of `age < 5`, `age >= 5`, `age is missing`"]

@@ -405,3 +405,23 @@ def test_laws_by_hand_agree_with_the_graph(tmp_path: Path) -> None:
     )
     assert finding.primary is not None
     assert "sex -> old" in finding.primary.text
+
+
+@pytest.mark.parametrize(
+    ("named", "written"),
+    [
+        ("grown", "age >= 25"),
+        ("not grown and citizen", "not age >= 25 and citizen"),
+        ("grown or finished", "age >= 25 or finished"),
+    ],
+)
+def test_a_named_condition_represents_it_among_groups(named: str, written: str, tmp_path: Path) -> None:
+    declared = STUDENTS + "\ncondition grown = age >= 25\n"
+
+    def given(condition: str) -> Predicate:
+        spec = asking(f"  among {condition}\n  measure parity_gap", tmp_path, declared=declared)
+        asked = only_property(spec, tmp_path).demands[0].question
+        assert isinstance(asked, GroupMetric)
+        return asked.given
+
+    assert given(named) == given(written) != TRUE

@@ -70,6 +70,7 @@ class GroupClauses:
     protected: Sequence[str]
     distributions: Mapping[str, CheckedDistribution | None]
     graphs: Mapping[str, tuple[tree.Graph, Edges]]
+    conditions: Mapping[str, tree.NamedCondition]
     reporter: Reporter
 
     def groups(self) -> Groups:
@@ -221,7 +222,7 @@ class GroupClauses:
                 )
             )
             return None
-        return lower_condition(condition, ConditionScope(domain=columns), self.reporter)
+        return lower_condition(condition, ConditionScope(domain=columns, named=self.conditions), self.reporter)
 
     def _check_each(
         self, index: int, span: Span, across: tuple[int, ...], columns: Domain, seen: Mapping[int, Span]

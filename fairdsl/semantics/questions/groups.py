@@ -70,13 +70,14 @@ class GroupBuilder:
     distributions: Mapping[str, CheckedDistribution | None]
     graphs: Mapping[str, tuple[tree.Graph, Edges]]
     metrics: Mapping[str, tree.Metric | None]
+    conditions: Mapping[str, tree.NamedCondition]
     reporter: Reporter
     _read: list[Metric] = field(default_factory=list)
 
     def demands(self) -> tuple[Demand, ...]:
         """One demand for each ``require`` and each measured metric, and one for each set of an influence."""
         groups = GroupClauses(
-            self.node, self.model, self.protected, self.distributions, self.graphs, self.reporter
+            self.node, self.model, self.protected, self.distributions, self.graphs, self.conditions, self.reporter
         ).groups()
         demands: list[Demand] = []
         for clause in self.node.clauses:

@@ -92,9 +92,10 @@ def _in_one_bin(predicate: Predicate, attribute: Attribute) -> Fraction | NoGrou
 
 def _bins_in_words(attribute: Attribute) -> str:
     """Each bin as the condition that picks it."""
-    name, edges = attribute.name, [show_number(edge) for edge in attribute.bins]
+    name, lacking = attribute.name, [] if attribute.missing is None else [f"`{attribute.name} is missing`"]
+    edges = [show_number(edge) for edge in attribute.bins if edge != attribute.missing]
     inner = [f"`{name} >= {low} and {name} < {high}`" for low, high in pairwise(edges)]
-    return ", ".join([f"`{name} < {edges[0]}`", *inner, f"`{name} >= {edges[-1]}`"])
+    return ", ".join([f"`{name} < {edges[0]}`", *inner, f"`{name} >= {edges[-1]}`", *lacking])
 
 
 def _lower_end(place: int, attribute: Attribute) -> Fraction:

@@ -77,10 +77,17 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             reporter=reporter,
         ).demands()
     else:
-        builder = GroupBuilder(
-            node, model, scope.models, scope.protected, scope.distributions, scope.graphs, scope.metrics, reporter
-        )
-        demands = builder.demands()
+        demands = GroupBuilder(
+            node=node,
+            model=model,
+            models=scope.models,
+            protected=scope.protected,
+            distributions=scope.distributions,
+            graphs=scope.graphs,
+            metrics=scope.metrics,
+            conditions=scope.conditions,
+            reporter=reporter,
+        ).demands()
     if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
     derived = next((each.question.derived for each in demands if isinstance(each.question, GroupMetric)), ())
