@@ -33,7 +33,7 @@ class Verdicts:
         self._page: Page | None = None
         self._found: set[Diagnostic] = set()
         self._again: list[Diagnostic] = []
-        self._printed: set[str] = set()
+        self._printed: dict[str, PropertyReport] = {}
 
     def begun(self, report: Report, properties: Sequence[str]) -> None:
         """The findings so far, and what is audited."""
@@ -45,19 +45,19 @@ class Verdicts:
     def answered(self, item: PropertyReport, findings: Sequence[Diagnostic]) -> None:
         """The property, after what its verdicts say about the spec."""
         assert self._page is not None, "it has begun"
-        self._printed.add(item.name)
+        self._printed[item.name] = item
         with self._watcher.aside():
             self._find(findings, more=True)
             click.echo("\n" + self._page.property(item), nl=False)
 
     def end(self, report: Report) -> None:
-        """The rest: all of a report that nobody heard of before, its summary else.
+        """The rest: all of a report that nobody heard of before, and what became another verdict; its summary else.
 
         Of a run that was ended before anything was known there is nothing to print.
         """
         if report.ended is not None and not report.properties:
             return
-        left = [item for item in report.properties if item.name not in self._printed]
+        left = [item for item in report.properties if self._is_news(item)]
         if (
             self._page is None
             and not report.properties
@@ -73,6 +73,13 @@ class Verdicts:
         self._find(report.diagnostics, more=True)
         print_repeated(self._again)
         click.echo("\n" + self._page.summary(report), nl=False)
+
+    def _is_news(self, item: PropertyReport) -> bool:
+        """Whether it was not printed, or with other verdicts: proofs may show more than was found."""
+        printed = self._printed.get(item.name)
+        return printed is None or any(
+            one.verdict != other.verdict for one, other in zip(printed.demands, item.demands, strict=True)
+        )
 
     def _find(self, findings: Sequence[Diagnostic], *, more: bool) -> None:
         """Print the findings that are new, with a blank line where ``more`` follows; those that repeat one wait."""

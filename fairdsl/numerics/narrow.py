@@ -16,8 +16,21 @@ from math import ceil, floor, prod
 
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, conjoin, conjuncts, variables
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
 
-__all__ = ["Finite", "Interval", "ValueSet", "clipped", "count_points", "decided", "narrow", "possible", "without_not"]
+__all__ = [
+    "Finite",
+    "Interval",
+    "ValueSet",
+    "clipped",
+    "count_points",
+    "decided",
+    "measure_of",
+    "narrow",
+    "possible",
+    "without_not",
+]
 
 #: Sets up to this size are filtered value by value; larger ones only through their ends.
 _FILTERED = 256
@@ -91,6 +104,13 @@ def narrow(domain: Domain, *predicates: Predicate) -> tuple[ValueSet, ...]:
     Where nothing satisfies them and this is noticed, every set is empty.
     """
     return _narrowed(domain, conjoin(domain.where, *predicates))
+
+
+def measure_of(problem: Problem, pair: Pair) -> str:
+    """How units of pairs are measured: counted where no attribute of a unit is real, else by volume."""
+    sets = narrow(problem.domain, pair.target)
+    shared = range(len(sets)) if pair.of_individuals else [at for at in range(len(sets)) if at not in pair.differ]
+    return "counting" if all(isinstance(sets[at], Finite) for at in shared) else "volume"
 
 
 @lru_cache(maxsize=64)  # checks, planner and engines ask the same of a question

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from fairdsl_verify.question import Box
 
-__all__ = ["Grown", "Shares", "Waiting"]
+__all__ = ["Grown", "Waiting", "Wanted"]
 
-#: Which part is fair, and which part unfair.
-Shares = tuple[Fraction, Fraction]
+#: Which part is to be shown fair, and which unfair.
+Wanted = tuple[Fraction, Fraction]
 
 
 @dataclass(eq=False, slots=True)

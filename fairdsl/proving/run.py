@@ -18,21 +18,22 @@ from fairdsl.clock import Deadline
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric
+from fairdsl.ir.question import GroupMetric, Pair, Quantity
+from fairdsl.numerics.narrow import measure_of
 from fairdsl.proving.distributions import order_for
 from fairdsl.proving.groups import file_of, rates_question_of
-from fairdsl.proving.grown import Shares
+from fairdsl.proving.grown import Wanted
 from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
 from fairdsl.proving.trees import grow_trees, many_at_a_time
 from fairdsl.proving.watching import INTERRUPTED, Watch
-from fairdsl.report.model import DemandReport, Report
 from fairdsl.report.proof import CHECKER, ProofFile
 from fairdsl.semantics import front_end
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
+from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Shares, Value
 from fairdsl_verify import RejectedError
 from fairdsl_verify.command import NOTHING, check
 from fairdsl_verify.groups import RatesQuestion
@@ -42,7 +43,7 @@ from fairdsl_verify.relaxed import checker_of
 from fairdsl_verify.relaxed import question_of as relaxed_or_not
 from fairdsl_verify.tree import Checked, Totals
 
-__all__ = ["Order", "Proved", "unchecked", "with_proofs"]
+__all__ = ["Order", "Proved", "unchecked"]
 
 #: What is wanted of shares of which nothing is known: all of both.
 _ALL = Fraction(1), Fraction(1)
@@ -58,6 +59,8 @@ class Proved:
     proof: ProofFile | None = None
     #: The verdict that the checker reaches, or why there is no proof.
     said: str
+    #: That verdict as one of `check`'s; None where the checker shows nothing of what is asked.
+    shows: Holds | Shares | Value | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,7 @@ class Order:
     #: Demands, by property and text, that hold of the deployed file's arithmetic too: that is proved if it can be.
     deployed: frozenset[tuple[str, str]]
     #: Fair and unfair shares of demands: of trees no more than these is proved.
-    known: Mapping[tuple[str, str], Shares]
+    known: Mapping[tuple[str, str], Wanted]
 
     def demands(self) -> dict[str, Elaborated]:
         """The demands by the names of their files. Raises DiagnosticError for mistakes in the spec."""
@@ -121,7 +124,7 @@ def _proved(
     observer: Observer,
     *,
     deployed: bool,
-    wanted: Shares,
+    wanted: Wanted,
 ) -> Proved:
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
@@ -151,7 +154,8 @@ def _proved(
         # The checker has said what follows of each line: that is claimed.
         write_file(path, made.claiming(checked.totals).content())
     proof = _of_file(path, made.digest, checked, said)
-    return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said)
+    shows = _shown_by(proof, problem)
+    return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said, shows=shows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,7 @@ class _Made:
         return replace(self, question={**self.question, "claims": claims})
 
 
-def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Shares) -> _Made:
+def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Wanted) -> _Made:
     """``deployed``: the file's own arithmetic is tried first; where it rounds, in half of the time, and no share."""
     if problem.model.deployed is None:
         raise Unproved("only models of ONNX files have proofs so far")
@@ -212,7 +216,7 @@ def _grown(
     content: bytes,
     deadline: Deadline,
     observer: Observer,
-    wanted: Shares,
+    wanted: Wanted,
     margin: Fraction | int = 0,
 ) -> tuple[_Made, Totals]:
     """A tree, and what its leaves come to as far as that is known already."""
@@ -290,18 +294,28 @@ def _of_file(path: Path, question: str, checked: Checked | None, said: str) -> P
     )
 
 
-def with_proofs(report: Report, proved: Sequence[Proved]) -> Report:
-    """The report with the proofs at the demands that they are of."""
-    left = list(proved)
+def _shown_by(proof: ProofFile, problem: Problem) -> Holds | Shares | Value | None:
+    """What a proof shows of its problem; None where the checker did not verify it, or reached no answer.
 
-    def of(name: str, demand: DemandReport) -> DemandReport:
-        found = next((one for one in left if (one.property, one.demand) == (name, demand.text)), None)
-        if found is None:
-            return demand
-        left.remove(found)
-        return replace(demand, proof=found.proof)
-
-    properties = (
-        replace(item, demands=tuple(of(item.name, demand) for demand in item.demands)) for item in report.properties
+    That a demand is violated is shown by two people, who are replayed, and by no proof.
+    """
+    if not proof.verified:
+        return None
+    deployed = proof.margin is not None
+    basis = Basis(arithmetic=Arithmetic.DEPLOYED if deployed else Arithmetic.EXACT).about(problem)
+    evidence = Evidence(backend=CHECKER, method=f"a proof that was checked, {proof.path}", basis=basis)
+    if proof.number is not None:
+        return Value(number=proof.number, evidence=evidence)
+    if problem.quantity is Quantity.HOLDS:
+        return Holds(evidence=evidence) if proof.holds else None
+    assert isinstance(problem.question, Pair), "only shares of pairs have proofs"
+    return Shares(
+        certified=proof.certified,
+        falsified=proof.falsified,
+        undecided=1 - proof.certified - proof.falsified,
+        vacuous=Fraction(0),
+        measure=measure_of(problem, problem.question),
+        unit=problem.unit_in_words,
+        evidence=evidence,
+        float32_certified=proof.certified if deployed else None,
     )
-    return replace(report, properties=tuple(properties))

@@ -18,7 +18,7 @@ from fairdsl.backends.contract import Observer
 from fairdsl.clock import Deadline, listening, received
 from fairdsl.elaborate import Elaborated
 from fairdsl.processes import GoneError, Worker, waiting
-from fairdsl.proving.grown import Shares
+from fairdsl.proving.grown import Wanted
 from fairdsl.proving.run import Order, Proved, unchecked
 from fairdsl.proving.watching import AFTER, INTERRUPTED, Watch
 
@@ -42,7 +42,7 @@ def prove_spec(
     seconds: float,
     observer: Observer,
     deployed: Collection[tuple[str, str]] = (),
-    known: Mapping[tuple[str, str], Shares] | None = None,
+    known: Mapping[tuple[str, str], Wanted] | None = None,
     jobs: int = 1,
 ) -> tuple[Proved, ...]:
     """Write a proof of each demand that the format knows, as far as one gets in so many seconds altogether.

@@ -19,7 +19,7 @@ from fairdsl.backends.contract import Observer
 from fairdsl.backends.leaf_boxes import KERNELS, Splitting, Spread, SpreadBox
 from fairdsl.backends.leaf_boxes import Tree as Leaves
 from fairdsl.clock import Deadline
-from fairdsl.proving.grown import Grown, Shares
+from fairdsl.proving.grown import Grown, Wanted
 from fairdsl.proving.prover import grow, line_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.forest import Forest, Tree
@@ -54,7 +54,7 @@ def many_at_a_time(checker: Checker) -> bool:
     return free and compared and whole and isinstance(net, Forest) and not net.margin
 
 
-def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted: Shares) -> tuple[Grown, Totals]:
+def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted: Wanted) -> tuple[Grown, Totals]:
     """A tree of splits at tests, and what its leaves come to; whatever is open at the deadline stays so.
 
     It ends where as much is fair and unfair as is wanted. Where trees are too large, or kernels are late, boxes are cut

@@ -10,14 +10,13 @@ from fairdsl.backends.leaf_boxes.duels import Numbered, numbered_of
 from fairdsl.backends.leaf_boxes.job import ForestHead, ForestJobs, PartedAttribute, pack_job
 from fairdsl.backends.leaf_boxes.lowering import lower, refusal_of
 from fairdsl.backends.leaf_boxes.pair_task import PairsAsked, pairs_asked, question_in
-from fairdsl.backends.leaf_boxes.procedure import is_counted
 from fairdsl.backends.leaf_boxes.sizes import Sizes, axes_of
 from fairdsl.backends.leaf_boxes.task import Task, check_task, task_of
 from fairdsl.backends.refining.encoding import JobEncoding, refusal_of_people
 from fairdsl.backends.solved import Asked
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
-from fairdsl.numerics.narrow import narrow
+from fairdsl.numerics.narrow import measure_of, narrow
 
 __all__ = ["ForestJob"]
 
@@ -55,7 +54,7 @@ class ForestJob(JobEncoding):
         head = ForestHead(
             asked=asked,
             quantity=problem.quantity,
-            measure="counting" if is_counted(problem, pair) else "volume",
+            measure=measure_of(problem, pair),
             unit=problem.unit_in_words,
             attributes=tuple(
                 PartedAttribute(

@@ -11,7 +11,7 @@ from fairdsl.backends.leaf_boxes.options import LeafBoxesOptions
 from fairdsl.clock import Deadline, Work, spend
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, WorstPair
-from fairdsl.numerics.narrow import Finite, narrow
+from fairdsl.numerics.narrow import measure_of, narrow
 from fairdsl.verdict import (
     Arithmetic,
     Basis,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.witnesses import Shown
     from fairdsl.backends.warmup import Kernels
 
-__all__ = ["LeafBoxes", "is_counted"]
+__all__ = ["LeafBoxes"]
 
 #: What is counted where effort is given beside nodes: rounds of boxes that go down together.
 _ROUNDS = Work("rounds of boxes", 40)
@@ -262,7 +262,7 @@ def _shares(
     open_ = Reason.MEMORY_OUT if descent.full else Reason.TIMEOUT
     return shares_of(
         known,
-        measure="counting" if is_counted(problem, lowered.pair) else "volume",
+        measure=measure_of(problem, lowered.pair),
         unit=problem.unit_in_words,
         evidence=evidence,
         open_for=open_ if left else Reason.INCOMPLETE,
@@ -270,10 +270,3 @@ def _shares(
         witnesses=tuple(shown.witnesses),
         estimate=descent.estimated(budget.seed) if left and budget is not None else None,
     )
-
-
-def is_counted(problem: Problem, pair: Pair) -> bool:
-    """Whether units are counted: no shared attribute is real."""
-    sets = narrow(problem.domain, pair.target)
-    counted = range(len(sets)) if pair.of_individuals else [at for at in range(len(sets)) if at not in pair.differ]
-    return all(isinstance(sets[at], Finite) for at in counted)
