@@ -53,7 +53,7 @@ _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "everyday")
 # Everyday runs are short, and draw the same each time: tests that count what came up must not fail by chance. `nightly`
 # is long, and draws at random. Tests draw a share of these (tests/drawing.py).
 settings.register_profile(
-    "everyday", max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS
+    "everyday", max_examples=8, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS
 )
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(_PROFILE)

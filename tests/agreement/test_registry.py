@@ -63,7 +63,7 @@ def test_every_registered_engine_agrees_with_the_oracle(kind: Kind) -> None:
 def test_every_format_agrees_with_the_oracle(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of solver files that were written, solved and read back; a process for each takes longer than any question."""
     monkeypatch.setattr(encoding, "answer_of_z3", answer_of_kept)
-    enough(hold(kind, [ThroughFiles(name) for name in FORMATS], examples(kind.share / 10)), kind.written)
+    enough(hold(kind, [ThroughFiles(name) for name in FORMATS], examples(kind.share / 6)), kind.written)
 
 
 def enough(counted: dict[str, Counter[str]], wanted: Mapping[str, Least]) -> None:

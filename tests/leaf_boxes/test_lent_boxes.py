@@ -77,7 +77,7 @@ def test_what_was_lent_adds_up(
     monkeypatch.setattr(refinement, "_CUTS", 1)
     monkeypatch.setattr(judging, "_BOXES", 1)
 
-    @settings(max_examples=examples(1))
+    @settings(max_examples=examples(1.5))
     @given(drawn, st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0, 8]))
     def agree(problem: Problem, parts: int, before: int, rounds: int, counting: int) -> None:
         monkeypatch.setattr(graft, "_LEAVES", counting)

@@ -87,7 +87,7 @@ roughness = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1
 
 
 #: Of every metric; all of them together see as many laws as a test of one thing does several times over.
-FEW = settings(max_examples=max(10, settings.default.max_examples // 5))
+FEW = settings(max_examples=max(6, settings.default.max_examples // 5))
 
 
 @pytest.mark.parametrize("metric", HERE, ids=lambda metric: f"{metric.name}{' signed' * metric.signed}")

@@ -15,7 +15,7 @@ from tests.models.random_ml_nodes import ML_BUILDERS
 from tests.models.random_nodes import BUILDERS
 
 ALL = {**BUILDERS, **ML_BUILDERS}
-EVERY_DAY = 128  # two turns of every operator
+EVERY_DAY = 64  # a turn of every operator
 
 
 def come_out(seed: int, folder: Path) -> tuple[Held, set[tuple[str, str]]]:

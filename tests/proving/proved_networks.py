@@ -59,22 +59,20 @@ def network(path: Path, seed: int, *, linear: bool = False) -> None:
 @cache
 def brute(path: Path, of: str) -> tuple[Fraction, Fraction]:
     """The shares of fair and unfair units, by the definition: everybody in exact arithmetic."""
-    tensors = {t.name: numpy_helper.to_array(t).astype(object) for t in onnx.load(path).graph.initializer}
-
-    def yes(person: tuple[int, ...]) -> bool:
-        values = np.array([Fraction(value) for value in person], dtype=object)
-        for layer in range(len(tensors) // 2):
-            weight = np.vectorize(Fraction, otypes=[object])(tensors[f"w{layer}"])
-            values = weight @ values + np.vectorize(Fraction, otypes=[object])(tensors[f"b{layer}"])
-            values = values if f"w{layer + 1}" not in tensors else np.maximum(values, Fraction(0))
-        return bool(values[0] > 0)
+    tensors = {t.name: numpy_helper.to_array(t).astype(float) for t in onnx.load(path).graph.initializer}
+    everybody = list(product(range(12), (0, 2, 3), range(8), (0, 1), (0, 1)))
+    values = np.array(everybody, dtype=float)  # with few bits, so that nothing is rounded
+    for layer in range(len(tensors) // 2):
+        values = values @ tensors[f"w{layer}"].T + tensors[f"b{layer}"]
+        values = values if f"w{layer + 1}" not in tensors else np.maximum(values, 0)
+    decided = dict(zip(everybody, values[:, 0] > 0, strict=True))
 
     fair = unfair = 0
     for age, job, years in product(range(12), (0, 2, 3), range(8)):
         asked = {"share": age >= 2, "calm": age <= 1 and job == 0, "some": age >= 6}
         if not of.endswith("everybody") and (years > age or not asked.get(of, True)):
             continue
-        sides = {(sex, race): yes((age, job, years, sex, race)) for sex in (0, 1) for race in (0, 1)}
+        sides = {(sex, race): decided[age, job, years, sex, race] for sex in (0, 1) for race in (0, 1)}
         if of in ("calm", "some"):  # the race is shared: a unit for each; of `some`, the young are compared with nobody
             for race in (0, 1):
                 bad = sides[0, race] != sides[1, race]

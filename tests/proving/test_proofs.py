@@ -352,7 +352,8 @@ def everybody(folder: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
                 patch.setattr(looking, "_lines", lambda low, high: LINES(low * 0.5, high * 0.5))
             elif fault:
                 patch.setattr(looking.Looking, "look", turned if fault == "signs are turned" else nothing)
-            found = prove_spec(str(folder / "p.fair"), str(folder), **given)  # type: ignore[arg-type]
+            asked = ("share",) if fault else ()
+            found = prove_spec(str(folder / "p.fair"), str(folder), properties=asked, **given)  # type: ignore[arg-type]
         assert fault or all(each.proof is not None for each in found)
         for each in (one for one in found if one.proof is not None):
             truth = brute(folder / "m.onnx", f"{each.property} of everybody")

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -116,6 +117,7 @@ def decided_by(path: Path) -> Callable[[Sequence[int]], bool]:
     tensors = {t.name: onnx.numpy_helper.to_array(t).astype(object) for t in onnx.load(path).graph.initializer}
     layers = [(tensors[f"w{n}"], tensors[f"b{n}"]) for n in range(3)]
 
+    @cache
     def decide(p: Sequence[int]) -> bool:
         values = np.array([Fraction(v) for v in (p[0], p[2], p[0], p[1], p[2])], dtype=object)
         for number, (weight, bias) in enumerate(layers):

@@ -119,7 +119,7 @@ def either(net: Integers, unit: Sequence[int]) -> bool:
     return len(sides) > 1 or MAYBE in sides
 
 
-@pytest.mark.parametrize("seeds", range(4))
+@pytest.mark.parametrize("seeds", range(2))
 def test_of_a_line_no_more_may_be_crossed_than_it_says(seeds: int) -> None:
     """By counting each line; some lines have just as many, and with one less each the count is too small."""
     told = tight = 0
@@ -166,9 +166,9 @@ def test_of_a_line_of_a_sum_it_says_how_many_are_crossed(adds: list[int], margin
 
 @pytest.mark.parametrize("relation", [">", ">=", "<", "<="])
 def test_of_a_line_of_reals_no_longer_part_is_crossed(relation: str) -> None:
-    """In cells: between the first and the last of 997 points that are decided differently there is no more."""
+    """In cells: between the first and the last of 331 points that are decided differently there is no more."""
     told = 0
-    for seed in range(60):
+    for seed in range(24):
         rng = random.Random(seed)
         people = [{"name": "age", "type": "real", "low": -2, "high": 3}, PEOPLE[1]]
         asked = Question(question(attributes=people, decides={"of": "score", "relation": relation, "threshold": 0}))
@@ -182,10 +182,10 @@ def test_of_a_line_of_reals_no_longer_part_is_crossed(relation: str) -> None:
         if found.ranges:
             most = slab.on_a_line(found, 0)
             told += most < high - low
-            points = [low + (high - low) * step // 996 for step in range(997)]
+            points = [low + (high - low) * step // 330 for step in range(331)]
             crossed = [at for at in points if either(net, (at,))]
             assert not crossed or crossed[-1] - crossed[0] <= most
-    assert told > 10
+    assert told > 3
 
 
 def test_wide_lanes_hold_what_is_added_up() -> None:
