@@ -13,14 +13,15 @@ from fairdsl_verify.slab import between, crossed
 if TYPE_CHECKING:
     from fairdsl_verify.tree import Checker, Node
 
-#: Units by layer and place, and whether they are at least 0, or at most.
-Signs = dict[tuple[int, int], bool]
+#: A unit by layer and place, and of some whether they are at least 0, or at most.
+Unit = tuple[int, int]
+Signs = dict[Unit, bool]
 
 
 class Region(Pass):
     """Bounds where these signs are known: of everybody in the box, and of all between two whose first layers differ."""
 
-    def __init__(self, net: Integers, box: Box, only: Sequence[int], signs: Signs, off: int, half: tuple[int, int]):
+    def __init__(self, net: Integers, box: Box, only: Sequence[int], signs: Signs, off: int, half: Unit | None = None):
         self._signs, self._half = signs, half
         #: What lies below the opposite of what has to be at least 0 of the unit ``half``: its number, or the opposite.
         self.beyond: list[int] | None = None
@@ -66,7 +67,7 @@ def open_in(checker: Checker, node: Node, words: Sequence[str]) -> int:
             unit = layer, _number(left, len(net.units[layer]))
             waiting += [{**signs, unit: above} for above in (True, False)]
         elif kind == "~":
-            total += crossed(Region(net, node.box, only, signs, off, (-1, -1)), mass)
+            total += crossed(Region(net, node.box, only, signs, off), mass)
         elif kind == "H" and signs:
             found = Region(net, node.box, only, signs, off, list(signs)[_number(left, len(signs))])
             if found.side == MAYBE and found.beyond is not None:

@@ -119,7 +119,7 @@ def turned(self: Region, layer: int, ends: Any) -> Any:
 
 def of_the_region(*given: Any) -> Region:
     """Scores are off by what they are of whoever has such signs."""
-    return Region(*given[:4], 0, given[5])
+    return Region(*given[:4], 0, *given[5:])
 
 
 def smaller(self: Region, *given: Any) -> list[int]:
