@@ -176,7 +176,7 @@ def test_codes_may_stand_behind_numbers_and_beside_scaled_ones(
     fed: tuple[str, ...], reads: str | None, tmp_path: Path
 ) -> None:
     """An order that is not tried never passes for a model that does without what is protected."""
-    plain = people()
+    plain = people(150)
     table = {name: plain[name] for name in ("country", "age", "income (thousands)")}
     columns = {name.split()[0]: np.array(list(map(float, table[name]))) for name in ("age", "income (thousands)")}
     columns |= {f"z {name}": (column - column.mean()) / column.std() for name, column in columns.items()}

@@ -93,7 +93,7 @@ SCALE = (60.0, 40.0, 60.0, 7.0, 1.0)
 )
 def test_shares_are_those_of_enumeration(differ: tuple[int, ...], mode: Differ) -> None:
     few = replace_amount(PEOPLE, 9)
-    asked = problem(few, network(5, 12, 8, seed=3, scale=SCALE), *differ, mode=mode, quantity=SHARE)
+    asked = problem(few, network(5, 8, 6, seed=3, scale=SCALE), *differ, mode=mode, quantity=SHARE)
     expected = Enumerate().answer(asked, Facts(), Budget.of(60), Silent())
     found = answer(asked, 60.0)  # it ends as soon as all is decided
     assert isinstance(expected, Shares)
