@@ -38,8 +38,8 @@ _BEYOND = 1e-9
 #: Terms of leaves at most, of a box that is counted.
 _TERMS_OF_BOX = 2.0**19
 
-#: Boxes at most: more take too much memory.
-_BOXES = 5_000_000
+#: Boxes at most: more take too much memory. If the checker has no time for enough of them, so much more is to be known.
+_BOXES, _MORE = 5_000_000, 0.005
 
 #: Seconds of the checker, at most; for a box that ranges settle; and for each two leaves of one that is counted.
 _SECONDS, _OF_BOX, _OF_TWO = 120.0, 50e-6, 100e-9
@@ -69,7 +69,10 @@ def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted:
     fair, unfair = (float(share) + _BEYOND for share in wanted)
     enough = fair, unfair if wanted[1] else 0.0
     splitting.go_on(deadline, _BOXES, enough)
-    cuts = splitting.cuts((_OF_BOX, _OF_TWO), _SECONDS, enough)
+    limits = (_OF_BOX, _OF_TWO), _SECONDS, enough
+    while splitting.waiting and splitting.boxes < _BOXES and not deadline.passed and not splitting.shows(*limits):
+        splitting.go_on(deadline, _BOXES, (splitting.known[0] + _MORE, 0.0))
+    cuts = splitting.cuts(*limits)
     alike, apart = (lowering.idle * size for size in splitting.sizes(cuts))
     root = lowering.planted(splitting.groups, cuts)
     root.pruned()

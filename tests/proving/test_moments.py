@@ -234,6 +234,26 @@ def test_ranges_and_counts_in_one_tree(tmp_path: Path, monkeypatch: pytest.Monke
     assert together > 2
 
 
+def test_no_more_is_claimed_than_there_is_time_to_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "_CUTS", 1)
+    monkeypatch.setattr(leaf_sets, "_MERGED", 1)
+    monkeypatch.setattr(trees, "_BOXES", 8)
+    monkeypatch.setattr(trees, "_OF_BOX", 1.0)
+    rng = random.Random(11)
+    made = [random_tree(rng, 3, lambda: rng.randint(-4, 5) / 8) for _ in range(40)]
+    onnx.save(tree_file([regressor(made, result="scores")], outputs=["scores"]), tmp_path / "m.onnx")
+    shown = []
+    for boxes in (1, 2, 3, 5, 100):
+        monkeypatch.setattr(trees, "_SECONDS", boxes + 0.5)
+        found, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN, properties=("share",))
+        assert found.proof is not None, found.said
+        with gzip.open(found.proof.path, "rt") as file:
+            assert sum(line[0] in "=U~" for line in file.readlines()[1:]) <= boxes
+        shown.append(found.proof.certified + found.proof.falsified)
+    assert 0 < shown[0] < shown[-1]
+    assert shown == sorted(shown)
+
+
 def test_boxes_that_say_most_for_their_seconds() -> None:
     """What is chosen at a price is best of all ways to prune a tree, by going through these."""
     rng = random.Random(5)

@@ -127,6 +127,11 @@ class Splitting:
             args = self._boxes, self._found, self._room, self._scores, _HEAVY, _CUTS
             cut_by_ranges(forest.trees, forest.leaves, *args)
 
+    def shows(self, seconds: tuple[float, float], most: float, enough: tuple[float, float]) -> bool:
+        """Whether that takes somebody no more than so many seconds to check: see :meth:`cuts`."""
+        alike, apart, _ = self._said(self._price(seconds, most, enough), seconds)[1]
+        return not _less((alike, apart), enough)
+
     def cuts(self, seconds: tuple[float, float], most: float, enough: tuple[float, float]) -> Cuts:
         """Boxes that show as much as is enough in the least time, or else most in so many seconds.
 
