@@ -125,8 +125,10 @@ def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Tab
     records = open_records(path)
     wanted = domain.attributes if label is None else (*domain.attributes, label)
     read = _columns(wanted, records)
-    both = zip(wanted, read, strict=True)
-    found = [_not_values(attribute, column, records, label=attribute is label) for attribute, column in both]
+    each = zip(wanted, read, _places(wanted, records), strict=True)
+    found = [
+        _not_values(attribute, column, records, place, label=attribute is label) for attribute, column, place in each
+    ]
     if any(found):
         raise DiagnosticError(*(finding for finding in found if finding is not None))
     numbers = [column.numbers for column in read]
@@ -169,7 +171,7 @@ def _looks_like(content: bytes) -> str:
 def _places(wanted: Sequence[Attribute], records: Cells) -> list[int]:
     """The column of each attribute, counted from 0."""
     header = records.header
-    keys = [_key(attribute, header) for attribute in wanted]
+    keys = _keys(wanted, header)
     missing = [key for key in keys if key not in header]
     twice = [key for key in keys if header.count(key) > 1]
     if missing:
@@ -179,20 +181,28 @@ def _places(wanted: Sequence[Attribute], records: Cells) -> list[int]:
     return [header.index(key) for key in keys]
 
 
-def _key(attribute: Attribute, header: Sequence[str]) -> str:
-    """The name of the attribute's column: the one that the spec gives, or else the attribute's own."""
-    given = attribute.column
-    return given if given is not None and (given in header or attribute.name not in header) else attribute.name
+def _keys(wanted: Sequence[Attribute], header: Sequence[str]) -> list[str]:
+    """The headers of the attributes' columns: those that the spec gives, or all attributes' own names.
+
+    Own names stand in tables that commands write, which have none of those that are given. Taking some of each, a
+    misspelt header would be read of a column that means something else.
+    """
+    own = [attribute.name for attribute in wanted]
+    given = [attribute.name if attribute.column is None else attribute.column for attribute in wanted]
+    theirs = [key for key, name in zip(given, own, strict=True) if key != name]
+    return own if set(own) <= set(header) and not set(theirs) & set(header) else given
 
 
-def _not_values(attribute: Attribute, column: ReadColumn, records: Cells, *, label: bool) -> Diagnostic | None:
+def _not_values(
+    attribute: Attribute, column: ReadColumn, records: Cells, place: int, *, label: bool
+) -> Diagnostic | None:
     """What is said of the cells of a column that are not values."""
     if not column.wrong:
         return None
     wrong: Counter[str] = Counter()
     for text, rows in column.wrong.items():
         wrong[text.strip(BLANKS)] += rows
-    place, first = _places([attribute], records)[0], int(np.flatnonzero(~column.fit)[0])
+    first = int(np.flatnonzero(~column.fit)[0])
     return errors.value_not_in_domain(
         wrong,
         attribute,

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from fairdsl.data.table import Table, read_inside, read_table
 from fairdsl.data.text import read_records
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain
+from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.source import SourceFile
 from tests.builders import integer, linear, real
@@ -271,3 +272,26 @@ def test_whatever_stands_in_a_file_is_read_or_refused(text: str, headed: bool) -
             except DiagnosticError as problem:
                 codes |= {finding.code for finding in problem.diagnostics}
     assert codes <= {"E0530", "E0531", "E0532"}
+
+
+def test_headers_and_names_are_not_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    attributes = (
+        Attribute(name="x", type=Integer(low=0, high=9), column="y"),
+        Attribute(name="y", type=Integer(low=0, high=9), column="z"),
+    )
+    domain = Domain(name="P", attributes=attributes, where=TRUE)
+    for text, rows in (("y,z\n1,2\n", [[1, 2]]), ("z,y,x\n3,1,9\n", [[1, 3]])):
+        path.write_text(text)
+        assert read_table(str(path), domain).values.floats.tolist() == rows
+    path.write_text("x,y\n1,2\n")  # `y` is the header of x, and the name of y
+    with pytest.raises(DiagnosticError, match="no column `z`"):
+        read_table(str(path), domain)
+    own = Domain(
+        name="P", attributes=(replace(attributes[0], column="a"), replace(attributes[1], column="b")), where=TRUE
+    )
+    path.write_text("x,y\n1,2\n")
+    assert read_table(str(path), own).values.floats.tolist() == [[1, 2]]
+    path.write_text("x,y,b\n1,2,3\n")
+    with pytest.raises(DiagnosticError, match="no column `a`"):
+        read_table(str(path), own)
