@@ -73,7 +73,8 @@ def test_a_signal_at_any_moment_leaves_one_document(spec: str, seed: int) -> Non
     if not running.ends_within(20.0):  # Python itself can lose a signal while it imports the package
         running.send(number)
     ended = running.ended()
-    not_yet = ("Fatal Python error: init", "Could not import runpy module")  # Python had not started the program
+    # Python had not started the program; of what ends a class while the package is imported 3.11 makes another error.
+    not_yet = ("Fatal Python error: init", "Could not import runpy module", "Error calling __set_name__")
     if ended.code == -number or any(said in ended.stderr for said in not_yet):
         assert ended.stdout == ""
         return
