@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Layer
-from fairdsl.numerics.derived import derived
+from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.rounding import quantum_exponent
 
 __all__ = ["FixedPoint", "FixedScores"]
@@ -202,7 +202,7 @@ class FixedPoint:
         return rows
 
 
-_PREPARED: dict[int, _FixedLayer] = {}
+_PREPARED: Kept[Layer, _FixedLayer] = {}
 
 
 def _carried(limbs: IntArray, bits: int) -> IntArray:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Curve, Layer
 from fairdsl.numerics.curves import CURVE_ERROR, STEEPNESS, bend, growing
-from fairdsl.numerics.derived import derived
+from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.products import product
 from fairdsl.numerics.rounding import quantum_exponent
@@ -223,7 +223,7 @@ class Forward:
         return hidden, np.broadcast_to(error, hidden.shape)
 
 
-_PREPARED: dict[int, _PlainLayer] = {}
+_PREPARED: Kept[Layer, _PlainLayer] = {}
 
 
 def _vanishes(constants: ExactArray) -> bool:

@@ -36,7 +36,7 @@ from numpy.typing import DTypeLike, NDArray
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.numerics.curves import CURVE_ERROR
-from fairdsl.numerics.derived import derived
+from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.forward import Forward, Read
 from fairdsl.numerics.kernel_tiles import OUTWARD, ROWS, KernelTiles, Layout, norms
 from fairdsl.numerics.leaves import Leaves
@@ -65,7 +65,7 @@ _STEPS, _STEEPEST = 64, 30.0
 #: So many sums of kernel values take as long as the values themselves.
 _SUMS_A_ROW = 30
 
-_PREPARED: dict[int, KernelTiles] = {}
+_PREPARED: Kept[Model, KernelTiles] = {}
 
 
 class KernelForward:

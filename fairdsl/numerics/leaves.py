@@ -27,7 +27,7 @@ from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.feature import Input
 from fairdsl.ir.model import Model
-from fairdsl.numerics.derived import derived
+from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.listed_leaves import read_listed
 from fairdsl.numerics.predicates import holds_for, mask
 from fairdsl.numerics.rounding import float_below
@@ -210,7 +210,7 @@ class Leaves:
         return found
 
 
-_FOUND: dict[int, Leaves] = {}
+_FOUND: Kept[Model, Leaves] = {}
 #: Integers below it are compared as int64.
 _FITS = 2**62
 

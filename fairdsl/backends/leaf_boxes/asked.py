@@ -28,7 +28,7 @@ from fairdsl.ir.expr import TRUE, Compare, Predicate, Relation, Variable, Who, a
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
-from fairdsl.numerics.derived import derived
+from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 
 __all__ = ["Asked", "ask_of", "graph_of", "refusal_of_any"]
@@ -37,7 +37,7 @@ __all__ = ["Asked", "ask_of", "graph_of", "refusal_of_any"]
 _SHARED, _PROTECTED, _SINGLES = 1024, 128, 62
 #: Values at most of an attribute that may differ by so much, if they have gaps.
 _GAPS = 4096
-_FOUND: dict[int, tuple[Cut, ...]] = {}
+_FOUND: Kept[Problem, tuple[Cut, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
-from fairdsl.numerics.derived import derived
+from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, narrow
@@ -54,7 +54,7 @@ _COUNTED, _PROVED = 64, 24
 _ASSIGNMENTS, _SINGLES = 4096, 62
 #: Tests times assignments at most.
 _ANSWERS = 2**23
-_FOUND: dict[int, tuple[Cut, ...]] = {}
+_FOUND: Kept[Problem, tuple[Cut, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
