@@ -143,14 +143,14 @@ class _Growing:
         the time doubles as it did until then. They are given up where they do not soon say more than is ``known``.
         """
         if self._pairing is None:
-            return self._shareafter(TRIAL, deadline)
-        soon = self._shareafter(_SOON, deadline)
+            return self._share_after(TRIAL, deadline)
+        soon = self._share_after(_SOON, deadline)
         if soon < known:
             return soon
-        share = self._shareafter(TRIAL, deadline)
+        share = self._share_after(TRIAL, deadline)
         return share + max(0.0, share - soon) * log2(_GROWS / TRIAL) / log2(TRIAL / _SOON)
 
-    def _shareafter(self, part: float, deadline: Deadline) -> float:
+    def _share_after(self, part: float, deadline: Deadline) -> float:
         cutting = after(part, deadline)
         while self._heap and not self._enough(cutting, deadline):
             self._go_on(cutting)

@@ -124,12 +124,12 @@ class Splitting:
 
 
 def splittings_of(problem: Problem, deadline: Deadline, observer: Observer) -> tuple[Splitting, ...]:
-    """Refinements of a problem: by halving alone, and with regions. None where its boxes are not the domain's.
+    """Refinements of a problem by halving alone, and with regions; none where their boxes would not be the domain's.
 
-    The tree says nothing of regions but what they make of a box, and they take time in which more boxes are halved.
+    Of regions the tree says what they make of a box alone, and they take time in which more boxes are halved.
 
-    There are none either where kernels are late. Boxes are not the domain's where conditions cut it, individuals are
-    compared with others than those of their unit, or positions of an attribute are not its values in their order.
+    Boxes are not the domain's where conditions cut it, individuals are compared with others than those of their unit,
+    or positions of an attribute are not its values in their order. Where kernels are late there are none either.
     """
     if isinstance(roles_of(problem), Refusal) or not KERNELS.ready(observer, deadline):
         return ()
