@@ -199,7 +199,7 @@ def main() -> int:
     )
     parser.add_argument("--csv", help="where to write the rows")
     arguments = parser.parse_args()
-    print("| of | demand | `check` | proved | leaves | bytes | CPU s for both | checked in | verified |")
+    print("| of | demand | `check` with proof | proved | leaves | bytes | CPU s for both | checked in | verified |")
     print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |")
     found = []
     with tempfile.TemporaryDirectory() as folder:
