@@ -17,14 +17,13 @@ def crossed(found: Pass, mass: int, along: int | None = None) -> int:
     """At most so many of the box's ``mass`` units, or cells; of lines ``along`` an attribute what `on_a_line` says."""
     if found.side != MAYBE:
         return 0
-    inside = between(found, found.lower, mass, *slab(found, found.lower, found.upper), along)
     if along is not None:
-        return inside
-    margin = found.off << BITS * len(found.net.weights)
-    beside = [(row, found.start(row)) for row in (found.lower, found.upper)]
-    # Nobody is both above the threshold by the one row and below it by the other: open are those that neither says.
-    halves = sum(between(found, row, mass, found.least(row) - start, margin - start) for row, start in beside)
-    return min(inside, halves - mass)
+        return between(found, found.lower, mass, *slab(found, found.lower, found.upper), along)
+    # Nobody is above the threshold by the one row and below it by the other: open are those that neither row decides.
+    margin, rows = found.off << BITS * len(found.net.weights), (found.lower, found.upper)
+    starts = map(found.start, rows)
+    left = (between(found, row, mass, found.least(row) - at, margin - at) for row, at in zip(rows, starts, strict=True))
+    return sum(left) - mass
 
 
 def slab(found: Pass, lower: list[int], upper: list[int]) -> tuple[int, int]:

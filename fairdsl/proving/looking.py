@@ -255,5 +255,5 @@ def crossed(rows: Rows, ends: Ends) -> Floats:
     under, share = (below(least[:, :1] - at, left) for at in (gap[:, None] - along, 0.0))
     halves = share[:, 0] + below(least[:, 1], np.abs(slopes[:, 1]) * reach) - 1
     share = np.clip(share - under, 0.0, 1.0)
-    share[:, 0] = np.clip(halves, 0.0, share[:, 0])
+    share[:, 0] = np.clip(halves, 0.0, 1.0)
     return share
