@@ -172,9 +172,7 @@ class _Made:
         raw = BytesIO()
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
             file.write(json.dumps(self.question, ensure_ascii=True, separators=(",", ":")).encode())
-            for line in self.lines:
-                file.write(f"\n{line}".encode())
-            file.write(b"\n")
+            file.write("\n".join(("", *self.lines, "")).encode())
         return raw.getvalue()
 
     def claiming(self, totals: Totals) -> _Made:

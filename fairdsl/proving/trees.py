@@ -46,7 +46,7 @@ _BOXES, _MORE = 8_000_000, 0.005
 
 #: Seconds of the checker, at most; for a box that ranges settle, and for each two leaves of one that is counted, before
 #: some of either are tried: so many.
-_SECONDS, _OF_BOX, _OF_TWO, _TRIED = 120.0, 50e-6, 15e-9, 48
+_SECONDS, _OF_BOX, _OF_TWO, _TRIED = 150.0, 50e-6, 15e-9, 48
 
 
 def many_at_a_time(checker: Checker) -> bool:
