@@ -206,6 +206,7 @@ def _demand(demand: DemandReport, alike: Sequence[DemandReport], item: PropertyR
         claim=basis(demand),
         plain=plain(demand),
         resting=resting(demand),
+        against=_against(demand),
         seconds=demand.seconds,
         standings=standings(demand),
         blocks=(*_because(demand), *_notes(row_lines(demand, item)), *_groups(demand, item)),
@@ -271,13 +272,16 @@ def _because(demand: DemandReport) -> Iterator[Block]:
 
 def _opinions(demand: DemandReport) -> Iterator[Note]:
     """Those that contradict, then the others; who agrees stands in the evidence."""
-    opinions = demand.opinions or ()
-    against = tuple(one.in_words() for one in opinions if one.stand is Stand.CONTRADICTS)
-    if against:
+    if against := _against(demand):
         yield Note("against", against)
+    opinions = demand.opinions or ()
     others = tuple(one.in_words() for one in opinions if one.stand not in (Stand.CONTRADICTS, Stand.AGREES))
     if others:
         yield Note("also", others)
+
+
+def _against(demand: DemandReport) -> tuple[str, ...]:
+    return tuple(one.in_words() for one in demand.opinions or () if one.stand is Stand.CONTRADICTS)
 
 
 def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:
