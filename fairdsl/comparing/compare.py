@@ -55,6 +55,7 @@ def compared(names: tuple[str, str], before: Report, after: Report, tolerance: F
         before=Side(report=names[0], fairdsl=before.fairdsl, seed=before.seed),
         after=Side(report=names[1], fairdsl=after.fairdsl, seed=after.seed),
         spec=FileChange(name="spec", before=_spec(before), after=_spec(after)),
+        used=_files(before.spec.uses or (), after.spec.uses or ()),
         models=_files(before.models, after.models),
         data=_files(before.data, after.data),
         properties=properties,

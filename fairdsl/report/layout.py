@@ -119,9 +119,15 @@ def _taken(report: Report) -> Iterator[str]:
 
 
 def _files(report: Report) -> Iterator[FileSheet]:
-    """Spec, models and data, with the digests that pin them."""
+    """Spec, what it uses, models and data, with the digests that pin them."""
     spec = HashedFile(name="", path=report.spec.path, sha256=report.spec.sha256)
-    kinds = [("spec", spec), *(("model", file) for file in report.models), *(("data", file) for file in report.data)]
+    uses = (("used", replace(file, name="")) for file in report.spec.uses or ())
+    kinds = [
+        ("spec", spec),
+        *uses,
+        *(("model", file) for file in report.models),
+        *(("data", file) for file in report.data),
+    ]
     for kind, file in kinds:
         connected = [] if file.binding is None else file.binding.summary()
         if file.agreement is not None:
