@@ -12,6 +12,7 @@ from fairdsl.ir.domain import Attribute, Category, Domain, says_unknown
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
+from fairdsl.ir.rate import Each, Fact, facts_of
 from fairdsl.prelude import registered
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedProperty, Demand
@@ -32,6 +33,7 @@ def misread(
     domain: Domain,
     protected: Sequence[str],
     population: CheckedDistribution | None,
+    outcomes: Sequence[str],
 ) -> Iterator[Diagnostic]:
     """What is to be pointed out in one property; the domain has the columns that it groups people by."""
     yield from _title(node, domain, protected)
@@ -44,6 +46,8 @@ def misread(
         yield from _threshold(demand, demands)
         if isinstance(demand.question, GroupMetric):
             yield from _pooled(node, demand, demand.question, domain)
+            if population is not None and population.label is not None and len(outcomes) > 2:
+                yield from _two_of_several(demand, demand.question, population.columns[-1])
     for clause in node.clauses:
         match clause:
             case tree.AmongClause(condition=condition):
@@ -191,6 +195,21 @@ def _pooled(node: tree.Property, demand: Demand, question: GroupMetric, domain: 
             f"{metric_words(demand.metric)} of all others together",
             "groups that are treated well make up for those that are not",
             "leave out `privileged` to compare each group, or write a property for each pair of groups",
+        )
+
+
+def _two_of_several(demand: Demand, question: GroupMetric, label: Attribute) -> Iterator[Diagnostic]:
+    """`correct` of several outcomes and several values of the label: it knows favourable and deserving alone."""
+    rate, values = question.metric.rate, label.values
+    formulas = [each for each in (rate.event, rate.given) if each is not None and not isinstance(each, Each)]
+    asked = any(Fact.CORRECT in facts_of(each) for each in formulas)
+    if asked and (values is None or len(values) > 2):
+        yield errors.reads_otherwise(
+            f"`correct` asks of `{label.name[:20]}` only whether it is the deserving value",
+            demand.span,
+            "taken for the share of decisions that are the recorded value",
+            "a decision for another outcome than the favourable one is correct about everybody who does not deserve it",
+            f"ask for each outcome by itself, as in `gap(rate(OUTCOME given {label.name} = VALUE))`",
         )
 
 
