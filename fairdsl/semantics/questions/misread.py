@@ -9,7 +9,7 @@ from math import prod
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Category, Domain, says_unknown
-from fairdsl.ir.expr import Relation, variables
+from fairdsl.ir.expr import variables
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
 from fairdsl.ir.rate import Each, Fact, facts_of
@@ -22,7 +22,6 @@ from fairdsl.syntax import tree
 
 __all__ = ["attributes_not_asked_alone", "misread"]
 
-_UPPER, _LOWER = (Relation.LE, Relation.LT), (Relation.GE, Relation.GT)
 #: A required ratio below it, and a gap above it, were most likely meant on another scale.
 _LEAST_RATIO, _LARGEST_GAP = Fraction(1, 10), Fraction(1, 2)
 
@@ -141,12 +140,12 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
     if limit is None or about is None or about.ideal is None or influence or demand.less is not None:
         return  # a metric less another one has neither the ideal nor the scale of the metric
     name = metric_words(demand.metric)
-    upper = limit.relation in _UPPER
+    upper = limit.relation.downwards
     others = [other.threshold.relation for other in demands if other.metric == demand.metric and other.threshold]
-    if any((other in _UPPER) != upper for other in others):
+    if any(other.downwards != upper for other in others):
         return  # between two bounds
     if isinstance(about, Metric) and about.signed and about.ideal == 0:
-        if limit.relation in (*_UPPER, *_LOWER):
+        if upper or limit.relation.upwards:
             negative = "negative" if upper else "positive"
             yield errors.reads_otherwise(
                 f"{name} is bounded on one side only",
@@ -157,7 +156,7 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
                 f"{limit.text.lstrip('-')}`, or require the gap of all groups, as `parity_gap` is one",
             )
         return
-    if limit.relation in (_UPPER if about.ideal == 1 else _LOWER):
+    if upper if about.ideal == 1 else limit.relation.upwards:
         yield errors.reads_otherwise(
             f"{name} is best at {about.ideal}, and this bounds it from {'above' if upper else 'below'}",
             demand.span,
