@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.ensemble import Inputs
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import Predicate, Relation, Who, conjoin, conjuncts, variables
+from fairdsl.ir.expr import Predicate, Who, conjoin, conjuncts, variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Curve, DecisionRule, Layer, Model
 from fairdsl.ir.opaque import Answers, BlackBox
@@ -118,13 +118,8 @@ def _added(model: Model, outcome: int, size: float) -> list[float]:
     rule = model.rule
     if isinstance(rule, ByThreshold):
         most = max(abs(rule.low), abs(rule.high))
-        return [_above(size + float(most)) * (1 if _upwards(rule, outcome) else -1)]
+        return [_above(size + float(most)) * (1 if outcome == rule.above else -1)]
     return [_above(2 * size) if place == outcome else 0.0 for place in range(model.score_count)]
-
-
-def _upwards(rule: ByThreshold, outcome: int) -> bool:
-    """Whether the outcome is that of great scores."""
-    return (outcome == rule.granted) == (rule.relation in (Relation.GT, Relation.GE))
 
 
 def _above(size: float) -> float:
@@ -180,6 +175,6 @@ class _Answering:
 def _move(scores: Floats, rows: NDArray[np.bool_], rule: DecisionRule, outcome: int) -> None:
     """Let the scores of these rows be those of the outcome, in place."""
     if isinstance(rule, ByThreshold):
-        scores[rows, 0] = float(rule.high) + 1 if _upwards(rule, outcome) else float(rule.low) - 1
+        scores[rows, 0] = float(rule.high) + 1 if outcome == rule.above else float(rule.low) - 1
     else:
         scores[rows, outcome] = scores[rows].max(axis=1, initial=0.0) + 1

@@ -10,8 +10,9 @@ from fairdsl.auditing.errors import not_audited
 from fairdsl.auditing.favourable import FALSE, TRUE, Good
 from fairdsl.data.cells import BLANKS, decimal_of
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.drafting.words import can_be_quoted, listed, quoted, value_text
+from fairdsl.drafting.words import can_be_quoted, listed, quoted
 from fairdsl.ir.domain import show_number
+from fairdsl.source.names import value_text
 
 __all__ = ["Column", "Outcome", "distinct", "group_column", "outcome_column", "outcome_values", "score_column"]
 

@@ -8,12 +8,13 @@ from fractions import Fraction
 from itertools import combinations
 
 from fairdsl.auditing.columns import Column, Outcome
-from fairdsl.drafting.words import quoted, value_text
+from fairdsl.drafting.words import quoted
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.metric import ACCEPTANCE, Comparison, Metric
 from fairdsl.ir.rate import Each, Fact
 from fairdsl.options.commands import Audit
 from fairdsl.prelude import metrics, nearest
+from fairdsl.source.names import value_text
 
 __all__ = ["AGAINST", "BY", "SUBGROUPS", "Asked", "first_metrics", "metrics_of", "spec_text", "subgroup_metrics"]
 

@@ -14,8 +14,9 @@ from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from fairdsl.clock import UNITS, Deadline, deadline_in_force, meter_in_force, received
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Quantity
+from fairdsl.ir.question import Individually, PairUnder, Quantity, WorstPair
 from fairdsl.options import Options, Run, Section
 from fairdsl.source import Span
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict, Witness
@@ -36,6 +37,7 @@ __all__ = [
     "Refusal",
     "Silent",
     "at_once",
+    "only_pairs",
     "unanswered",
 ]
 
@@ -93,6 +95,20 @@ class Refusal:
     def reason(self) -> str:
         """Why, with the line of the cause."""
         return self.why if self.span is None else f"{self.why} (line {self.span.first.line})"
+
+
+def only_pairs(problem: Problem) -> Refusal:
+    """What a backend that compares the two of a pair says of a question that asks something else."""
+    match problem.question:
+        case Demanded():
+            why = "it compares two decisions or scores, and no formulas"
+        case PairUnder():
+            why = "it has no notion of a distribution"
+        case Individually() | WorstPair():
+            why = "it says whether a demand is broken, not how many individuals break it, or by how much"
+        case _:
+            why = "it answers questions about pairs of individuals"
+    return Refusal(why=why, other=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

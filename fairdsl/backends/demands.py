@@ -273,7 +273,12 @@ def _point(measured: Measured, row: int) -> tuple[Fraction, ...]:
 
 
 def _scores(scores: Floats, errors: Floats) -> Between:
-    """The first score, moved outward by its error; and what all are multiples of where they are known."""
+    """The first score, moved outward by its error; and what all are multiples of where they are known.
+
+    A black box that gives outcomes alone has no score, and is asked for none.
+    """
+    if not scores.shape[1]:
+        return Between(np.full(len(scores), -np.inf), np.full(len(scores), np.inf), None)
     score, error = scores[:, 0], errors[:, 0]
     if not error.any() and np.isfinite(score).all():
         return Between.at_once(score, step_of(score))

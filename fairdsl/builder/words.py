@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from fairdsl.dataframes.errors import not_usable
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.source.names import is_name
 from fairdsl.source.numbers import decimal_text
 
 __all__ = ["Number", "Texts", "clauses", "line", "listed", "name", "number", "quoted", "value"]
@@ -17,12 +17,10 @@ Number = int | float | Fraction | str
 #: One text, or several.
 Texts = str | Sequence[str]
 
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
 
 def name(given: str, what: str) -> str:
     """A name of the language."""
-    if isinstance(given, str) and _NAME.fullmatch(given):
+    if isinstance(given, str) and is_name(given):
         return given
     help_text = "write letters, digits and `_`, beginning with a letter; a header of the data goes into `column`"
     raise DiagnosticError(not_usable(f"the name of {what}", f"{given!r} is not a name", help_text))
@@ -65,7 +63,7 @@ def quoted(text: str, what: str) -> str:
 
 def value(text: str, what: str) -> str:
     """A value of a category: a name, or in quotes."""
-    return text if isinstance(text, str) and _NAME.fullmatch(text) else quoted(text, what)
+    return text if isinstance(text, str) and is_name(text) else quoted(text, what)
 
 
 def line(word: str, text: str, when: object = True) -> Iterator[str]:

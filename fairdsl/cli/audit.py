@@ -9,15 +9,12 @@ import click
 
 import fairdsl
 from fairdsl.cli.options import command_options
-from fairdsl.cli.printing import Printer, printer_option
-from fairdsl.cli.terminal import output_style
+from fairdsl.cli.printing import Printer, print_lines, printer_option
 from fairdsl.options.commands import Audit
 from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from fairdsl.auditing import Audited
+    pass
 
 __all__ = ["command"]
 
@@ -58,12 +55,6 @@ def command(
     /,
     data: str,
     protected: str,
-    prediction: str | None,
-    label: str | None,
-    scores: str | None,
-    threshold: Fraction | None,
-    positive: str | None,
-    positive_label: str | None,
     privileged: tuple[str, ...],
     metrics: str | None,
     spec: str | None,
@@ -76,28 +67,12 @@ def command(
     named = dict(part.partition("=")[::2] for part in privileged)
     with printer.failing(ctx):
         audited = fairdsl.audit_table(
-            data,
-            protected=_names(protected),
-            prediction=prediction,
-            label=label,
-            scores=scores,
-            threshold=threshold,
-            positive=positive,
-            positive_label=positive_label,
-            privileged=named or None,
-            metrics=_names(metrics),
-            **options,
+            data, protected=_names(protected), privileged=named or None, metrics=_names(metrics), **options
         )
         if spec is not None:
             audited.write(spec)
-    printer.show(audited, _print)
+    printer.show(audited, lambda each: print_lines(str(each).splitlines()))
 
 
 def _names(text: str | None) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()] if text else []
-
-
-def _print(audited: Audited) -> None:
-    style = output_style()
-    for line in str(audited).splitlines():
-        click.echo(style.shown(line))

@@ -18,6 +18,7 @@ from fairdsl.cli.options import (
     engine_option,
     let_option,
     model_option,
+    properties_option,
     run_option,
     set_option,
     spec_argument,
@@ -69,7 +70,7 @@ def _solvers(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> t
 @model_option
 @let_option
 @data_option
-@click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
+@properties_option("Check only this property")
 @run_option("backend")
 @run_option("cross_check")
 @run_option("timeout")
@@ -151,26 +152,17 @@ def command(
     about_verdicts = {"--report": reports, "--card": card, "--fail-on": gate.written, "--proof": proof, "--also": also}
     _refuse(about_verdicts if explain_plan else {}, no_proof=require_proof and proof is None)
     by_flag = () if partition_size is None else (f"partition.size={partition_size}",)
+    given = split_settings((*by_flag, *settings))
+    what: dict[str, Any] = {"models": models, "let": let, "data": data, "properties": properties}
     if explain_plan:
-        given = split_settings((*by_flag, *settings))
-        backend, timeout = run["backend"], run["timeout"]
+        asked = {"backend": run["backend"], "timeout": run["timeout"], "options": given}
         with printer.failing(ctx):
-            plans = fairdsl.plans(
-                spec,
-                models=models,
-                let=let,
-                data=data,
-                properties=properties or None,
-                backend=backend,
-                options=given,
-                timeout=timeout,
-            )
+            plans = fairdsl.plans(spec, **what, **asked)
         printer.show(plans, _print_plan)
         return
     # Signals end the work inside, so that whatever it leaves is printed.
     with unbroken(), watching() as observer:
         verdicts, said_after = Verdicts(observer), None
-        given = split_settings((*by_flag, *settings))
         kept = Kept.of(spec, models, data, properties, run) if cache and not (given or let or also) else NOT_KEPT
         report = kept.recall()
         try:
@@ -178,10 +170,7 @@ def command(
                 with kept.noting():
                     report = fairdsl.check(
                         spec,
-                        models=models,
-                        let=let,
-                        data=data,
-                        properties=properties or None,
+                        **what,
                         options=given,
                         also=also,
                         bundles=bundles,
@@ -205,7 +194,7 @@ def command(
         if report.properties and proof is not None:
             with watching() as observer:
                 jobs = Run(jobs=run["jobs"]).processes
-                proved = _prove(report, spec, proof, models, let, data, properties, seconds, jobs, observer)
+                proved = _prove(report, spec, proof, what, seconds, jobs, observer)
         if proved:
             from fairdsl.proving import with_proofs
 
@@ -255,10 +244,7 @@ def _prove(
     report: Report,
     spec: str,
     folder: str,
-    models: Mapping[str, str],
-    let: Mapping[str, str],
-    data: Mapping[str, str],
-    properties: tuple[str, ...],
+    what: Mapping[str, Any],
     seconds: float,
     jobs: int,
     observer: Observer,
@@ -279,17 +265,7 @@ def _prove(
         if isinstance(demand.verdict, Shares) and (demand.verdict.certified or demand.verdict.falsified)
     }
     return prove_spec(
-        spec,
-        folder,
-        models=models,
-        let=let,
-        data=data,
-        properties=properties,
-        seconds=seconds,
-        observer=observer,
-        deployed=deployed,
-        known=known,
-        jobs=jobs,
+        spec, folder, **what, seconds=seconds, observer=observer, deployed=deployed, known=known, jobs=jobs
     )
 
 

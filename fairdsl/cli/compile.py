@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +15,8 @@ from fairdsl.cli.options import (
     data_option,
     let_option,
     model_option,
+    output_option,
+    properties_option,
     set_option,
     spec_argument,
     timeout_option,
@@ -39,65 +40,28 @@ __all__ = ["command"]
 @spec_argument
 @click.option(
     "--to",
-    "form",
     required=True,
     metavar="FORMAT",
     help=f"{', '.join(FORMATS)}.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "directory",
-    required=True,
-    metavar="DIR",
-    type=click.Path(file_okay=False),
-    help="Folder to write into.",
-)
+@output_option("DIR", "Folder to write into.", "directory")
 @model_option
 @let_option
 @data_option
-@click.option("--property", "properties", multiple=True, metavar="NAME", help="Write only this property (repeatable).")
+@properties_option("Write only this property")
 @command_options(Compile)
 @set_option
 @timeout_option
 @printer_option
 @click.pass_context
 def command(
-    ctx: click.Context,
-    spec: str,
-    form: str,
-    directory: str,
-    models: Mapping[str, str],
-    let: Mapping[str, str],
-    data: Mapping[str, str],
-    properties: tuple[str, ...],
-    partition: int | None,
-    first: int | None,
-    seed: int,
-    instance_timeout: int,
-    settings: tuple[str, ...],
-    timeout: float | None,
-    printer: Printer,
+    ctx: click.Context, /, spec: str, directory: str, settings: tuple[str, ...], printer: Printer, **options: Any
 ) -> None:
     """Write the properties of SPEC as solver files, with a manifest that names them.
     `fairdsl recover DIR` turns the answers to them into a report.
     """
     with printer.failing(ctx):
-        compiled = fairdsl.compile(
-            spec,
-            to=form,
-            directory=directory,
-            models=models,
-            let=let,
-            data=data,
-            partition=partition,
-            first=first,
-            seed=seed,
-            instance_timeout=instance_timeout,
-            properties=properties or None,
-            options=split_settings(settings),
-            timeout=timeout,
-        )
+        compiled = fairdsl.compile(spec, directory=directory, options=split_settings(settings), **options)
     printer.show(compiled, lambda found: _print(found, directory))
     if compiled.diagnostics:
         ctx.exit(SPEC_ERROR)

@@ -14,7 +14,7 @@ import click
 import fairdsl
 from fairdsl.backends.errors import cannot_write
 from fairdsl.cli.every_option import options_about, options_page, print_options
-from fairdsl.cli.options import data_option, let_option, model_option, share, timeout_option
+from fairdsl.cli.options import data_option, let_option, model_option, output_option, share, timeout_option
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
@@ -128,13 +128,11 @@ _ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
 @click.argument("name", required=False, metavar="")
 @printer_option
 @click.option("--population", is_flag=True, help="Describe the populations in force too; opens their data.")
-@click.option(
-    "-o",
-    "--output",
+@output_option(
+    "DIR",
+    "With `--population`: save every population into this folder, to be used again without its data.",
     "directory",
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="With `--population`: save every population into this folder, to be used again without its data.",
+    required=False,
 )
 @click.option(
     "--error",
@@ -167,10 +165,8 @@ def command(
     error: Fraction | None,
     confidence: Fraction | None,
     sample_sizes: bool,
-    models: Mapping[str, str],
-    let: Mapping[str, str],
     data: Mapping[str, str],
-    timeout: float | None,
+    **given: Any,
 ) -> None:
     """Say in words what a spec, an error code, a metric, an option or a preset means.
 
@@ -198,10 +194,8 @@ def command(
                 error=wanted,
                 confidence=confidence or _SURE,
                 sample_sizes=sample_sizes,
-                models=models,
-                let=let,
                 data=data,
-                timeout=timeout,
+                **given,
             )
         printer.show(explanation, _print_spec)
         if directory is not None:

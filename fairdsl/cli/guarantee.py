@@ -10,10 +10,9 @@ import click
 
 import fairdsl
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import check_free, command_options, let_option, spec_argument
-from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.options import check_free, command_options, let_option, output_option, spec_argument
+from fairdsl.cli.printing import Printer, print_lines, printer_option
 from fairdsl.cli.progress import watching
-from fairdsl.cli.terminal import output_style
 from fairdsl.clock import received, unbroken
 from fairdsl.options.commands import Guarantee
 
@@ -36,14 +35,7 @@ __all__ = ["command"]
     metavar="FILE.csv",
     help="Measure the price on this table, with the spec's columns and its label.",
 )
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(dir_okay=False),
-    metavar="FILE.onnx",
-    help="The file to write.",
-)
+@output_option("FILE.onnx", "The file to write.")
 @click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
 @command_options(Guarantee)
 @let_option
@@ -63,8 +55,5 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) 
 
 def _print(asked: list[str], found: Guaranteed) -> None:
     """The price, and how to check the file; ``asked`` names the spec."""
-    print_findings(found.diagnostics)
-    style = output_style()
     again = shlex.join([*asked, "--model", f"{found.model}={found.file}"])
-    for line in (*found.lines(), f"    check it   fairdsl check {again}"):
-        click.echo(style.shown(line))
+    print_lines((*found.lines(), f"    check it   fairdsl check {again}"), found.diagnostics)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 import fairdsl
-from fairdsl.cli.options import timeout_option
-from fairdsl.cli.printing import Printer, printer_option
-from fairdsl.cli.terminal import output_style
+from fairdsl.cli.options import output_option, timeout_option
+from fairdsl.cli.printing import Printer, print_lines, printer_option
 
 if TYPE_CHECKING:
     from fairdsl.drafting import Drafted
@@ -30,13 +29,7 @@ __all__ = ["command"]
 @click.option(
     "--protected", metavar="COLUMNS", help="Protected columns, with commas between.  [default: what looks protected]"
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    metavar="FILE.fair",
-    help="The file to write.  [default: the table's name with .fair]",
-)
+@output_option("FILE.fair", "The file to write.  [default: the table's name with .fair]", required=False)
 @timeout_option
 @printer_option
 @click.pass_context
@@ -65,6 +58,5 @@ def command(
 
 def _print(drafted: Drafted) -> None:
     """What was written, what was left out, what is to be decided, and the next command."""
-    style, command = output_style(), "check" if drafted.checks else "lint"
-    for line in (*str(drafted).splitlines(), f"    {'then':<11}fairdsl {command} {shlex.quote(drafted.path)}"):
-        click.echo(style.shown(line))
+    command = "check" if drafted.checks else "lint"
+    print_lines((*str(drafted).splitlines(), f"    {'then':<11}fairdsl {command} {shlex.quote(drafted.path)}"))

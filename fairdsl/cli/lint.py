@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -54,6 +54,7 @@ __all__ = ["command"]
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     specs: tuple[str, ...],
     files: bool,
     data: str | None,
@@ -61,9 +62,7 @@ def command(
     name: str | None,
     share: Fraction,
     printer: Printer,
-    models: Mapping[str, str],
-    let: Mapping[str, str],
-    timeout: float | None,
+    **given: Any,
 ) -> None:
     """Find mistakes in SPEC without running any solver."""
     if (data is None) != (predictions is None) or (data is not None and len(specs) > 1):
@@ -71,11 +70,12 @@ def command(
     found: list[Diagnostic] = []
     for spec in specs:
         # Two specs may use one file: what is wrong with it is said once.
-        checked = fairdsl.lint(spec, files=files, models=models, let=let, timeout=timeout)
+        checked = fairdsl.lint(spec, files=files, **given)
         found += [finding for finding in checked if finding not in found]
     held: Agreement | None = None
     if data is not None and predictions is not None and not _has_errors(found):
-        held = _held(specs[0], data, predictions, name, share, models, let, timeout, found)
+        asked = {"data": data, "column": predictions, "model": name, "share": share}
+        held = _held(specs[0], found, {**asked, **given})
     printer.show(Findings(specs=specs, agreement=held, diagnostics=tuple(found)), _print)
     if _has_errors(found):
         ctx.exit(code_of(found))
@@ -100,22 +100,10 @@ def _has_errors(found: list[Diagnostic]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in found)
 
 
-def _held(
-    spec: str,
-    data: str,
-    column: str,
-    name: str | None,
-    share: Fraction,
-    models: Mapping[str, str],
-    let: Mapping[str, str],
-    timeout: float | None,
-    found: list[Diagnostic],
-) -> Agreement | None:
+def _held(spec: str, found: list[Diagnostic], asked: Mapping[str, Any]) -> Agreement | None:
     """What comes of holding the model against recorded decisions; what is to be said of it is added to ``found``."""
     try:
-        held = fairdsl.agreement(
-            spec, data=data, column=column, model=name, models=models, let=let, share=share, timeout=timeout
-        )
+        held = fairdsl.agreement(spec, **asked)
     except DiagnosticError as error:
         found += [finding for finding in error.diagnostics if finding not in found]
         return None

@@ -25,7 +25,9 @@ __all__ = [
     "let_option",
     "memory_option",
     "model_option",
+    "output_option",
     "part",
+    "properties_option",
     "run_option",
     "set_option",
     "settings_option",
@@ -202,6 +204,19 @@ data_option = click.option(
 )
 
 jobs_option, memory_option = run_option("jobs"), run_option("memory")
+
+
+def output_option(
+    metavar: str, text: str, parameter: str = "output", *, required: bool = True
+) -> Callable[[_Command], _Command]:
+    """``-o``: the file, or the folder, that is written."""
+    kind = click.Path(file_okay=metavar != "DIR", dir_okay=metavar == "DIR")
+    return click.option("-o", "--output", parameter, required=required, type=kind, metavar=metavar, help=text)
+
+
+def properties_option(text: str) -> Callable[[_Command], _Command]:
+    """``--property``, as often as there are properties to name."""
+    return click.option("--property", "properties", multiple=True, metavar="NAME", help=f"{text} (repeatable).")
 
 
 def check_free(output: Path) -> None:

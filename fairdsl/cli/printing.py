@@ -6,18 +6,21 @@ A format prints every document; only text needs to know how, and a command gives
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import click
 
 from fairdsl.cli.guard import code_of, write_whole
-from fairdsl.cli.terminal import error_style
+from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render, render_repeated
 
-__all__ = ["PRINTERS", "Printer", "print_findings", "printer_option"]
+if TYPE_CHECKING:
+    from fairdsl.report.model import Report
+
+__all__ = ["PRINTERS", "Printer", "print_findings", "print_lines", "print_report", "printer_option"]
 
 
 class Written(Protocol):
@@ -101,6 +104,22 @@ def print_findings(findings: Sequence[Diagnostic], *, more: bool = True) -> None
         style = error_style()
         text = render(findings, colour=style.colour, unicode=style.unicode, width=style.width)
         click.echo(text, err=True, nl=more)
+
+
+def print_lines(lines: Iterable[str], findings: Sequence[Diagnostic] = ()) -> None:
+    """Lines as the terminal can show them, and ``findings`` before them."""
+    print_findings(findings)
+    style = output_style()
+    for line in lines:
+        click.echo(style.shown(line))
+
+
+def print_report(report: Report) -> None:
+    """The report as text."""
+    from fairdsl.report.text import render as as_text
+
+    style = output_style()
+    click.echo(as_text(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)
 
 
 def print_repeated(findings: Sequence[Diagnostic]) -> None:

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.cli.options import check_free, command_options, let_option, model_option, spec_argument, timeout_option
-from fairdsl.cli.printing import Printer, print_findings, printer_option
-from fairdsl.cli.terminal import output_style
+from fairdsl.cli.options import (
+    check_free,
+    command_options,
+    let_option,
+    model_option,
+    output_option,
+    spec_argument,
+    timeout_option,
+)
+from fairdsl.cli.printing import Printer, print_lines, printer_option
 from fairdsl.options.commands import Prune
 
 if TYPE_CHECKING:
@@ -35,14 +42,7 @@ __all__ = ["command"]
     metavar="FILE.csv",
     help="Measure accuracy on this table, with the spec's columns and its label.",
 )
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(dir_okay=False),
-    metavar="FILE.onnx",
-    help="The file to write.",
-)
+@output_option("FILE.onnx", "The file to write.")
 @model_option
 @let_option
 @timeout_option
@@ -65,8 +65,5 @@ def _print(asked: Sequence[str], pruned: Pruned) -> None:
     """What was removed, what that did to decisions, and what the file is good for; ``asked`` names the spec."""
     from fairdsl.pruning.words import lines, row
 
-    print_findings(pruned.diagnostics)
-    style = output_style()
     again = shlex.join([*asked, "--model", f"{pruned.model}={pruned.file}"])
-    for line in (*lines(pruned), row("check it", f"fairdsl check {again}")):
-        click.echo(style.shown(line))
+    print_lines((*lines(pruned), row("check it", f"fairdsl check {again}")), pruned.diagnostics)

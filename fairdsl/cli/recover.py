@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import click
 
 import fairdsl
 from fairdsl.cli.options import data_option, let_option, memory_option, model_option, timeout_option
-from fairdsl.cli.printing import Printer, printer_option
-from fairdsl.cli.terminal import output_style
+from fairdsl.cli.printing import Printer, print_report, printer_option
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import Report, SpecFile
-from fairdsl.report.text import render
 
 __all__ = ["command"]
 
@@ -44,19 +42,7 @@ __all__ = ["command"]
 @timeout_option
 @printer_option
 @click.pass_context
-def command(
-    ctx: click.Context,
-    paths: tuple[str, ...],
-    answers: tuple[str, ...],
-    spec: str | None,
-    recheck: bool,
-    models: Mapping[str, str],
-    let: Mapping[str, str],
-    data: Mapping[str, str],
-    memory: int,
-    timeout: float | None,
-    printer: Printer,
-) -> None:
+def command(ctx: click.Context, /, paths: tuple[str, ...], spec: str | None, printer: Printer, **options: Any) -> None:
     """Turn answers to solver files, or results of interval jobs, into one report.
 
     Only answers are read from files: what is asked is derived from SPEC again, its models and its data, and without
@@ -68,25 +54,10 @@ def command(
     if spec is None and len(paths) > 1 and paths[0].endswith(".fair"):
         spec, paths = paths[0], paths[1:]
     try:
-        report = fairdsl.recover(
-            *paths,
-            answers=answers,
-            spec=spec,
-            models=models,
-            let=let,
-            data=data,
-            memory=memory,
-            recheck=recheck,
-            timeout=timeout,
-        )
+        report = fairdsl.recover(*paths, spec=spec, **options)
     except DiagnosticError as error:
         if printer.as_it_comes:
             raise
         report = Report(fairdsl=fairdsl.__version__, spec=SpecFile(path=paths[0]), diagnostics=tuple(error.diagnostics))
-    printer.show(report, _print)
+    printer.show(report, print_report)
     ctx.exit(report.exit_code.value)
-
-
-def _print(report: Report) -> None:
-    style = output_style()
-    click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)

@@ -9,9 +9,8 @@ import click
 import fairdsl
 from fairdsl.cli.guard import interrupted
 from fairdsl.cli.options import command_options, let_option, spec_argument
-from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.printing import Printer, print_lines, printer_option
 from fairdsl.cli.progress import watching
-from fairdsl.cli.terminal import output_style
 from fairdsl.clock import unbroken
 from fairdsl.options.commands import Repair
 
@@ -70,8 +69,4 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) 
 
 def _print(repaired: Repaired | RepairedRates) -> None:
     """The report of the folder, and where it is."""
-    print_findings(repaired.diagnostics)
-    style = output_style()
-    for line in repaired.lines():
-        click.echo(style.shown(line))
-    click.echo(style.shown(f"    written    {repaired.output}"))
+    print_lines((*repaired.lines(), f"    written    {repaired.output}"), repaired.diagnostics)

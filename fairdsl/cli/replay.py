@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairdsl
-from fairdsl.cli.options import let_option, model_option, spec_argument
+from fairdsl.cli.options import let_option, model_option, properties_option, spec_argument
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 
@@ -43,22 +43,13 @@ def values(_: click.Context, parameter: click.Parameter, text: str | None) -> di
 @click.option("--b", required=True, metavar="VALUES", callback=values, help="The other: what differs is enough.")
 @click.option("--c", metavar="VALUES", callback=values, help="A third one, of demands about three: what differs.")
 @click.option("--d", metavar="VALUES", callback=values, help="A fourth one.")
-@click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property (repeatable).")
+@properties_option("Only this property")
 @model_option
 @let_option
 @printer_option
 @click.pass_context
 def command(
-    ctx: click.Context,
-    spec: str,
-    a: Mapping[str, str],
-    b: Mapping[str, str],
-    c: Mapping[str, str],
-    d: Mapping[str, str],
-    properties: tuple[str, ...],
-    models: Mapping[str, str],
-    let: Mapping[str, str],
-    printer: Printer,
+    ctx: click.Context, /, spec: str, c: Mapping[str, str], d: Mapping[str, str], printer: Printer, **options: Any
 ) -> None:
     """Hold one pair that you write down against each demand about individuals.
 
@@ -66,9 +57,7 @@ def command(
     """
     with printer.failing(ctx):
         try:
-            found = fairdsl.replay_pair(
-                spec, a=a, b=b, c=c or None, d=d or None, properties=properties or None, models=models, let=let
-            )
+            found = fairdsl.replay_pair(spec, c=c or None, d=d or None, **options)
         except ValueError as error:
             raise click.UsageError(str(error), ctx) from error
     printer.show(found, _print)

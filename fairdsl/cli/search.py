@@ -16,10 +16,11 @@ from fairdsl.cli.options import (
     data_option,
     let_option,
     model_option,
+    output_option,
     settings_option,
     spec_argument,
 )
-from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.printing import Printer, print_lines, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
 from fairdsl.clock import unbroken
@@ -51,13 +52,7 @@ _VIOLATED, _UNKNOWN = 1, 3
 @click.option("--saturate", is_flag=True, hidden=True, help="Instead of so many, go on until nothing new is found.")
 @settings_option("Set a parameter of a strategy (repeatable); see `fairdsl explain search`.")
 @data_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    metavar="FILE.csv",
-    help="Where to write the pairs (.csv or .parquet), in place of what is there.",
-)
+@output_option("FILE.csv", "Where to write the pairs (.csv or .parquet), in place of what is there.", required=False)
 @printer_option
 @click.pass_context
 def command(
@@ -115,7 +110,4 @@ def _parameters(settings: Sequence[str]) -> Mapping[str, Any]:
 def _print(found: Found) -> None:
     from fairdsl.counterexamples.words import words
 
-    print_findings(found.diagnostics)
-    style = output_style()
-    for line in words(found, style.width):
-        click.echo(style.shown(line))
+    print_lines(words(found, output_style().width), found.diagnostics)

@@ -14,20 +14,20 @@ from fairdsl.cli.options import (
     data_option,
     let_option,
     model_option,
+    properties_option,
     run_option,
     set_option,
     share_of_all,
     spec_argument,
 )
-from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.printing import Printer, print_lines, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.replay import values
-from fairdsl.cli.terminal import output_style
 from fairdsl.clock import unbroken
 from fairdsl.options import split_settings
 
 if TYPE_CHECKING:
-    from fairdsl.audit_sensitivity import Sensitivity
+    pass
 
 __all__ = ["command"]
 
@@ -70,7 +70,7 @@ def _each_group(ctx: click.Context, parameter: click.Parameter, texts: tuple[str
     callback=_each_group,
     help="Against whom: 'sex=female, race=black' (repeatable).  [default: a group of each protected attribute]",
 )
-@click.option("--property", "properties", multiple=True, metavar="NAME", help="Ask only this property (repeatable).")
+@properties_option("Ask only this property")
 @model_option
 @let_option
 @data_option
@@ -90,12 +90,5 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, settings: tuple[
                 found = fairdsl.sensitivity(spec, options=split_settings(settings), observer=observer, **options)
             except ValueError as error:
                 raise click.UsageError(str(error), ctx) from error
-        printer.show(found, _print)
+        printer.show(found, lambda each: print_lines(each.lines(), each.diagnostics))
         ctx.exit(exit_code(found.exit_code.value))
-
-
-def _print(found: Sensitivity) -> None:
-    print_findings(found.diagnostics)
-    style = output_style()
-    for line in found.lines():
-        click.echo(style.shown(line))

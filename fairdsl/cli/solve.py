@@ -19,10 +19,11 @@ from fairdsl.cli.options import (
     Seconds,
     jobs_option,
     memory_option,
+    output_option,
     run_option,
     set_option,
 )
-from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.printing import Printer, print_findings, print_report, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
 from fairdsl.ir.numbers import Towards, above, below, nearest, ratio, shown
@@ -34,7 +35,6 @@ from fairdsl.verdict import Unknown, Vacuous, Value
 from fairdsl.verdict.claims import in_words
 
 if TYPE_CHECKING:
-    from fairdsl.report.model import Report
     from fairdsl.solver_files.solve import SolvedFile
 
 __all__ = ["command", "heading", "lines"]
@@ -195,12 +195,10 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
     hidden=True,
     help="How often the result is written; less often where writing takes long.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False),
-    metavar="ANSWER",
-    help="The answer's file.  [default: NAME.smt2.answer, NAME.result or NAME.I-of-N.result beside the file]",
+@output_option(
+    "ANSWER",
+    "The answer's file.  [default: NAME.smt2.answer, NAME.result or NAME.I-of-N.result beside the file]",
+    required=False,
 )
 @printer_option
 @click.pass_context
@@ -249,18 +247,10 @@ def _print_solved(solved: SolvedFile) -> None:
     """The report on what the file states, or what came out."""
     report = solved.report
     if report is not None:
-        _print_report(report)
+        print_findings(report.diagnostics)
+        print_report(report)
     else:
         _print(solved)
-
-
-def _print_report(report: Report) -> None:
-    """The report on standard output, what is doubtful on standard error."""
-    from fairdsl.report.text import render
-
-    print_findings(report.diagnostics)
-    style = output_style()
-    click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)
 
 
 def _print(solved: SolvedFile) -> None:

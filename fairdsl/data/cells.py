@@ -15,6 +15,8 @@ from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Integer, Re
 
 __all__ = [
     "BLANKS",
+    "BOOLEANS",
+    "GAPS",
     "Decimal",
     "cell_value",
     "code_cells",
@@ -34,6 +36,10 @@ _LIKE_NUMBER = re.compile(r"[+-]?[\d.,'_\s]*\d[\d.,'_\s]*(?:[eE][+-]?\d+)?")
 _LONGEST = 1_200
 #: The blanks around a cell that mean nothing.
 BLANKS = " \t"
+#: What tables write, in lower case, where somebody has no value.
+GAPS = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"})
+#: The words for the values of a boolean, in lower case.
+BOOLEANS = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
 
 def decimal_of(text: str) -> Decimal | None:
@@ -58,7 +64,7 @@ def named_cells(attribute: Attribute) -> dict[str, int]:
         case Category(values=values):
             return {value.name: value.code for value in values}
         case Boolean():
-            return {"true": 1, "yes": 1, "false": 0, "no": 0}
+            return BOOLEANS
         case Integer() | Real():
             return {}
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from fairdsl.data.cells import code_cells, decimal_of, named_cells, values_in_words
+from fairdsl.data.cells import BOOLEANS, GAPS, code_cells, decimal_of, named_cells, values_in_words
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
-from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
+from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real, show_number
 from fairdsl.source import Span
+from fairdsl.source.names import value_text
 
 __all__ = [
     "column_not_found",
@@ -23,6 +25,8 @@ __all__ = [
 
 #: So many names are listed at most.
 _LISTED = 12
+#: And so many values are written out in a category.
+_VALUES = 6
 _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(?:[.\d]*),\d+")
 
 
@@ -49,7 +53,8 @@ def named_at(findings: Iterable[Diagnostic], span: Span) -> Iterator[Diagnostic]
 def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *, twice: bool = False) -> Diagnostic:
     """E0531: attributes without a column of their name, or (``twice``) with two."""
     first = names[0]
-    guess = None if twice else nearest(first, header)
+    spread = [column for column in header if re.fullmatch(rf"{re.escape(first)}[_=.: -].+", column)]
+    guess = None if twice or len(spread) > 1 else nearest(first, header)
     several = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return Diagnostic(
         code="E0531",
@@ -59,6 +64,8 @@ def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *,
         why="a column that is guessed or filled in makes every row another individual",
         help="keep one of the two columns"
         if twice
+        else f"join {listed(spread, _VALUES)} into one column `{first[:30]}` with the names of the values"
+        if len(spread) > 1
         else (f"did you mean `{guess}`? " if guess else "") + 'give the attribute the file\'s name with `column "..."`',
     )
 
@@ -123,12 +130,41 @@ def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool, label: b
         )
     if "" in texts and attribute.missing is None:
         return f"correct or remove the row, or write `{attribute.name} : ... or missing` if somebody may lack it"
+    if not label and attribute.missing is None and all(text.lower() in GAPS for text in texts):
+        return f"leave these cells empty, and write `{attribute.name} : ... or missing` if somebody may lack it"
     if isinstance(attribute.type, Integer | Real) and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):
         return "write decimals with a point, as in `0.5`, and no separators between thousands"
     names = {name.casefold() for name in named_cells(attribute)}
     if names and all(text.strip().casefold() in names for text in texts):
         return "write each value as the spec does: capitals count, and so do blanks other than spaces"
+    wider = _wider(texts, attribute)
+    if wider:
+        return f"correct or remove the row, or declare `{attribute.name} : {wider}` if the cells are right"
     return "correct or remove the row, or widen the domain if such individuals exist"
+
+
+def _wider(texts: Sequence[str], attribute: Attribute) -> str:
+    """A type that has these values as well, as a spec writes it; empty where there is none, or none that is short."""
+    kind = attribute.known.type
+    match kind:
+        case Boolean() | Category():
+            known = [value.name for value in kind.values] if isinstance(kind, Category) else []
+            values = [value_text(text) for text in (*known, *texts)]
+            coded = isinstance(kind, Category) and kind.coded
+            if coded or len(values) > _VALUES or not all(text and '"' not in text for text in texts):
+                return ""
+            left = [] if known or len(values) > 1 else ["..."]
+            return f"category {{ {', '.join([*values, *left])} }}"
+        case Integer() | Real():
+            if all(text.lower() in BOOLEANS for text in texts):
+                return "boolean"
+            read = [decimal_of(text) for text in texts]
+            numbers = [Fraction(each[0]) * Fraction(10) ** each[1] for each in read if each is not None]
+            if len(numbers) < len(texts) or kind.low is None or kind.high is None:
+                return ""
+            low, high = min(Fraction(kind.low), *numbers), max(Fraction(kind.high), *numbers)
+            whole = isinstance(kind, Integer) and all(number.denominator == 1 for number in numbers)
+            return f"{'integer' if whole else 'real'} {show_number(low)} .. {show_number(high)}"
 
 
 def _quoted(text: str) -> str:

@@ -244,6 +244,7 @@ _SMELLS: dict[str, str] = {
     "W0815": "options that have no effect in this run",
     "W0816": "a property that reads as something else than it is",
     "W0817": "a file that is not where the spec says",
+    "W0818": "a model that decides alike about every row",
 }
 
 #: Every code and its general meaning, in the order of the phases.

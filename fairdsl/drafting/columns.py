@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, log10
 
-from fairdsl.data.cells import BLANKS, decimal_of
-from fairdsl.drafting.words import can_be_quoted, in_comment, listed, names_for, value_text
+from fairdsl.data.cells import BLANKS, GAPS, decimal_of
+from fairdsl.drafting.words import can_be_quoted, in_comment, listed, names_for
 from fairdsl.ir.domain import Boolean, Category, CategoryValue, Integer, Real, Type, show_number
+from fairdsl.source.names import value_text
 
-__all__ = ["MISSING", "Column", "by_names", "columns_of", "declared_type", "known_columns"]
+__all__ = ["Column", "by_names", "columns_of", "declared_type", "known_columns"]
 
-#: What stands in a cell where nobody knows.
-MISSING = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"})
 #: How a table leaves a cell out, in the language.
 _LEFT_OUT = frozenset({"", "missing"})
 _TRUTHS = ({"0", "1"}, {"true", "false"}, {"yes", "no"})
@@ -106,7 +105,7 @@ def declared_type(column: Column) -> str:
 
 def _typed(column: Column) -> Column:
     counted = Counter(column.cells)
-    gaps = {text: rows for text, rows in counted.items() if text.lower() in MISSING}
+    gaps = {text: rows for text, rows in counted.items() if text.lower() in GAPS}
     present = [text for text in counted if text not in gaps]
     numbers = {text: Fraction(read[0]) * Fraction(10) ** read[1] for text in present if (read := decimal_of(text))}
     if not present:
@@ -161,7 +160,7 @@ def _named(column: Column, counted: Counter[str]) -> Column:
     unwritable = [value for value in values if not can_be_quoted(value)]
     if unwritable:
         return replace(column, why=f"a value has a quote or a control character in it ({listed(unwritable, 2)})")
-    gaps = [f"{in_comment(value)} in {counted[value]:,} rows" for value in values if value.lower() in MISSING]
+    gaps = [f"{in_comment(value)} in {counted[value]:,} rows" for value in values if value.lower() in GAPS]
     type_ = Category(
         values=tuple(CategoryValue(name=value, code=code) for code, value in enumerate(values)), coded=False
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,10 +12,10 @@ from fairdsl.drafting.words import in_comment, names_for
 from fairdsl.ir.declaration import Label as Class
 from fairdsl.models.classes.known import writable, written
 from fairdsl.models.onnx_import.signature import read_signature
+from fairdsl.source.names import is_name
 
 __all__ = ["Decision", "decisions"]
 
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 #: Classes of a file that are outcomes, and not a list of what it encodes.
 _FEWEST, _MOST = 3, 40
 
@@ -93,7 +92,7 @@ def _among(classes: tuple[Class, ...], label: Label | None) -> Iterator[Decision
     encoded = list(classes) == list(range(len(values))) and not {*texts} & {*values}
     good, why = good_of(values if encoded else texts)
     place = values.index(good) if encoded else texts.index(good)
-    ways = [(tuple(texts), False)] if all(map(_NAME.fullmatch, texts)) and len({*texts}) == len(texts) else []
+    ways = [(tuple(texts), False)] if all(map(is_name, texts)) and len({*texts}) == len(texts) else []
     ways.append((tuple(names_for([f"class {each}" for each in (values if encoded else texts)])), True))
     for outcomes, ruled in ways:
         clauses = [f"{outcome} when class = {written(each)}" for outcome, each in zip(outcomes, classes, strict=True)]

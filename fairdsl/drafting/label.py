@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.data.cells import GAPS
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.drafting import errors
-from fairdsl.drafting.columns import MISSING, Column
+from fairdsl.drafting.columns import Column
 from fairdsl.drafting.words import in_comment
 from fairdsl.ir.domain import Boolean, Integer, Real, show_number
 
@@ -76,7 +77,7 @@ def named_column(name: str, columns: Sequence[Column], instead: Sequence[str] = 
 
 
 def _known(values: Sequence[str]) -> list[str]:
-    found = [value for value in values if value.lower() not in MISSING]
+    found = [value for value in values if value.lower() not in GAPS]
     return found if len(found) > 1 else [*values]
 
 

@@ -12,8 +12,8 @@ from operator import le
 import numpy as np
 
 from fairdsl.drafting.columns import Column
-from fairdsl.drafting.words import value_text
 from fairdsl.ir.domain import Boolean, Category, Integer
+from fairdsl.source.names import value_text
 
 __all__ = ["rules_obeyed"]
 

@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["can_be_quoted", "in_comment", "listed", "names_for", "quoted", "value_text"]
+from fairdsl.source.names import is_name
 
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+__all__ = ["can_be_quoted", "in_comment", "listed", "names_for", "quoted"]
+
 #: What a condition of a model may take for something else than an attribute.
 _MEANT_OTHERWISE = frozenset({"score", "probability", "class", "not", "over"})
 #: Characters of a foreign text that a comment shows at most.
@@ -26,7 +27,7 @@ def names_for(headers: Sequence[str], taken_otherwise: Iterable[str] = ()) -> li
     for place, header in enumerate(headers, start=1):
         plain = unicodedata.normalize("NFKD", header).encode("ascii", "ignore").decode()
         word = re.sub(r"\W+", "_", plain).strip("_") or f"column_{place}"
-        word = word if _NAME.fullmatch(word) else f"column_{word}"
+        word = word if is_name(word) else f"column_{word}"
         word = f"{word}_" if word in meant else word
         name, number = word, 2
         while name in taken:
@@ -44,11 +45,6 @@ def can_be_quoted(text: str) -> bool:
 def quoted(text: str) -> str:
     """The text in double quotes."""
     return f'"{text}"'
-
-
-def value_text(text: str) -> str:
-    """A value of a category: a name, or in quotes."""
-    return text if _NAME.fullmatch(text) else quoted(text)
 
 
 def in_comment(text: str) -> str:

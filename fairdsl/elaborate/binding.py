@@ -10,10 +10,15 @@ from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.semantics.checked import CheckedSpec
 
-__all__ = ["hold_models", "tell_binding"]
+__all__ = ["hold_models", "tell_binding", "tell_one_outcome"]
+
+#: Rows of which fewer may well be decided alike, and those that are looked at before all are.
+_FEW, _FIRST = 30, 256
 
 
 def tell_binding(model: Model, declaration: ModelDeclaration, domain: Domain, reporter: Reporter) -> None:
@@ -39,6 +44,25 @@ def _named(name: str, domain: Domain) -> str | None:
     """The attribute of this name or column; its own spelling in files goes before another attribute's name."""
     by_column = (attribute.name for attribute in domain.attributes if attribute.column == name)
     return next(by_column, next((attribute.name for attribute in domain.attributes if attribute.name == name), None))
+
+
+def tell_one_outcome(model: Model, rows: ExactRows, population: str, reporter: Reporter) -> None:
+    """Warn of a file that decides alike about every row [n, attributes] of a table.
+
+    Numbers in another order, unit or scale than in training often make it so, and then no group differs from another.
+    Functions are not asked for it, for asking may cost something; recorded decisions vouch for whatever is decided.
+    """
+    declaration = model.declaration
+    if declaration is None or not isinstance(declaration.source, FileSource) or declaration.recorded is not None:
+        return
+    if len(rows) < _FEW or (isinstance(model.opaque, BlackBox) and model.opaque.call is not None):
+        return
+    from fairdsl.recorded_decisions import many_decided
+
+    some = many_decided(model, rows.at(slice(_FIRST)).floats)
+    if len(set(some.tolist())) == 1 and (many_decided(model, rows.floats) == some[0]).all() and some[0] >= 0:
+        outcome = model.outcomes[some[0]]
+        reporter.report(errors.one_outcome(model.name, outcome, len(rows), population, declaration.source.span))
 
 
 def hold_models(spec: CheckedSpec, models: Mapping[str, Model], reporter: Reporter) -> dict[str, Agreement]:

@@ -11,7 +11,7 @@ from fairdsl.clock import doing
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.elaborate.asked import Deciders
-from fairdsl.elaborate.binding import hold_models, tell_binding
+from fairdsl.elaborate.binding import hold_models, tell_binding, tell_one_outcome
 from fairdsl.elaborate.few_rows import counted
 from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.outputs import no_chance, no_score, outputs_of
@@ -186,14 +186,19 @@ def elaborate(
 
 
 def _confirm_on_rows(model: Model | None, population: Population | None, domain: Domain, reporter: Reporter) -> None:
-    """Hold what was read of the model's file against the file on the rows behind the population, too."""
+    """Hold what was read of the model's file against the file on the rows behind the population, too.
+
+    A file that decides alike about all of them is warned of.
+    """
     if model is None or population is None or population.sample is None:
         return
     from fairdsl.models.confirm import confirm_rows
 
     try:
         with doing(f"confirming the reading of `{model.name}` on the rows"):
-            confirm_rows(model, domain, population.sample.values.keep(range(len(domain.attributes))))
+            rows = population.sample.values.keep(range(len(domain.attributes)))
+            confirm_rows(model, domain, rows)
+            tell_one_outcome(model, rows, population.name, reporter)
     except DiagnosticError as error:
         reporter.extend(error.diagnostics)
 

@@ -155,6 +155,19 @@ def bound_by_order(model: str, path: str, table: Sequence[str], features: Sequen
     )
 
 
+def one_outcome(model: str, outcome: str, rows: int, population: str, span: Span) -> Diagnostic:
+    """A model's file that gives every row of a table the same outcome."""
+    return Diagnostic(
+        code="W0818",
+        title=f"`{model[:20]}` decides `{outcome[:16]}` about every row of `{population[:20]}`",
+        primary=Label(span, f"all {rows:,} rows get `{outcome}`"),
+        why="no group is treated unlike another then, and numbers in another order, unit or scale than in training "
+        "often make it so",
+        help="compare what each input is filled with (`fairdsl explain` lists it) with the training data; scaled "
+        "numbers are written `reads (age - 38.6) / 13.2, ...`",
+    )
+
+
 def another_name(model: str, name: str, feature: str, span: Span) -> Diagnostic:
     """`reads` fills an input with another attribute than the one of its name."""
     return Diagnostic(

@@ -82,6 +82,16 @@ class Relation(Enum):
                 return left >= right
 
     @property
+    def upwards(self) -> bool:
+        """Whether it holds of all that is large enough, and of nothing that is small."""
+        return self in (Relation.GT, Relation.GE)
+
+    @property
+    def downwards(self) -> bool:
+        """Whether it holds of all that is small enough, and of nothing that is large."""
+        return self in (Relation.LT, Relation.LE)
+
+    @property
     def words(self) -> str:
         """As English: ``is at least 80%``."""
         return _WORDS[self]

@@ -41,6 +41,14 @@ class Form:
         """The input itself."""
         return cls(((item, Fraction(1)),))
 
+    @property
+    def alone(self) -> int | None:
+        """The attribute that it is as it stands; None where it is anything else."""
+        match self:
+            case Form(terms=((AttributeInput(attribute), factor),), constant=constant) if factor == 1 and not constant:
+                return attribute
+        return None
+
     def __add__(self, other: Form) -> Form:
         coefficients = dict(self.terms)
         for item, coefficient in other.terms:

@@ -128,6 +128,16 @@ class ByThreshold:
     #: The outcome where it does not.
     otherwise: int
 
+    @property
+    def above(self) -> int:
+        """The outcome that larger scores lead to."""
+        return self.granted if self.relation.upwards else self.otherwise
+
+    @property
+    def below(self) -> int:
+        """The outcome that smaller scores lead to."""
+        return self.otherwise if self.relation.upwards else self.granted
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByHighest:

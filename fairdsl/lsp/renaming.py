@@ -6,7 +6,6 @@ mean what it meant before, with the same findings.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -14,12 +13,12 @@ from fairdsl.diagnostics import Edit
 from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.lsp.names import Declared
 from fairdsl.source import Span
+from fairdsl.source.names import is_name
 from fairdsl.syntax.onward import PLACEHOLDER
 from fairdsl.syntax.patch import patch
 
 __all__ = ["NotRenamedError", "declaration_at", "mentions_of", "renamed"]
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Where a name stands: its file, and the offset of its first character.
 _Place = tuple[str, int]
 
@@ -49,7 +48,7 @@ def mentions_of(desk: Desk, declared: Declared) -> list[Span]:
 def renamed(desk: Desk, declared: Declared, name: str) -> list[Edit]:
     """The edits that give it another name. NotRenamedError says why it keeps its own."""
     quoted = declared.name.quoted
-    if not _NAME.fullmatch(name) and not (quoted and '"' not in name and "\n" not in name and name):
+    if not is_name(name) and not (quoted and '"' not in name and "\n" not in name and name):
         raise NotRenamedError(f"`{name}` is not a name: letters, digits and underscores, and no digit first")
     if name == PLACEHOLDER or name == declared.name.text:
         raise NotRenamedError(f"it is called `{name}` already")

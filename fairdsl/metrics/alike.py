@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Predicate, Relation, Variable, conjoin, variables
+from fairdsl.ir.expr import FALSE, TRUE, Member, Not, Predicate, Variable, conjoin, variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
@@ -134,7 +134,7 @@ class Fairly:
         rule = model.rule
         if not isinstance(rule, ByThreshold):
             raise ValueError("copies are folded into one of a model with one score")
-        upwards = rule.relation in (Relation.GT, Relation.GE)
+        upwards = rule.relation.upwards
         inputs, stack, last = _copies(model, assignments)
         ends = {least: _folded(stack, last, least=least) for least in (True, False)}
         found = (

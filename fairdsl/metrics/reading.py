@@ -274,9 +274,9 @@ def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Popul
         return rates
     if rests_on_tables(question):
         found = estimated(question, cohorts, population, question.confidence)
-        return None if found is None else [_joined(*pair) for pair in zip(rates, found, strict=True)]
+        return None if found is None else [one.around(other) for one, other in zip(rates, found, strict=True)]
     return [
-        _joined(rate, _sampled(cohort, question.confidence, len(cohorts)))
+        rate.around(_sampled(cohort, question.confidence, len(cohorts)))
         for cohort, rate in zip(cohorts, rates, strict=True)
     ]
 
@@ -292,8 +292,3 @@ def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Enclosure:
     if cohort.counted is None:
         return Enclosure(low=Fraction(0), high=Fraction(1))
     return sampled_rate(cohort.counted, confidence=confidence, rates=rates)
-
-
-def _joined(one: Enclosure, other: Enclosure) -> Enclosure:
-    """The least interval that contains both."""
-    return Enclosure(low=min(one.low, other.low), high=max(one.high, other.high))

@@ -65,7 +65,9 @@ def onnx_of(
             raw = [{id(last): {"zipmap": False, "raw_scores": True}}] if raw_scores else []
             within = settings_of(estimator)
             plain = {"zipmap": False, **within.get(id(last), {})}
-            for options in (*raw, {id(estimator): {"zipmap": False}, id(last): plain}, {id(last): plain}, None):
+            # What is said of the last step alone keeps skl2onnx from telling it of a ZipMap that it may not know.
+            last_alone = ({id(last): options} for options in (plain, {"nocl": False, **within.get(id(last), {})}))
+            for options in (*raw, {id(estimator): {"zipmap": False}, id(last): plain}, *last_alone, None):
                 try:
                     proto = to_onnx(estimator, **given, name=name, options={**within, **(options or {})} or None)
                     break

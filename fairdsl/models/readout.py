@@ -53,6 +53,8 @@ class Reading(Protocol):
 
 def numbers_of(reading: Reading, output: NDArray[Any]) -> NDArray[np.float64]:
     """The numbers that decide, of an output [n, columns]; see :meth:`fairdsl.models.running.runtime.Runtime.scores`."""
+    if not len(output):  # nobody has answered, so it is not known how many columns there are
+        return np.zeros((0, 1))
     match reading.readout:
         case Readout.LABEL:
             return decisions_of(reading, output).astype(np.float64)[:, None]
@@ -67,6 +69,8 @@ def numbers_of(reading: Reading, output: NDArray[Any]) -> NDArray[np.float64]:
 
 def decisions_of(reading: Reading, output: NDArray[Any]) -> NDArray[np.int64]:
     """The outcomes [n] of an output [n, columns]; raises NoLabelError for a label that stands for none."""
+    if not len(output):  # nobody has answered, so it is not known how many columns there are
+        return np.zeros(0, dtype=np.int64)
     match reading.readout:
         case Readout.LABEL:
             return _outcomes(reading, output[:, 0])

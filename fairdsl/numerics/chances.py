@@ -24,7 +24,7 @@ from fairdsl.ir.demand import Chance, Demanded, Probability, Score
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Variable, fold
 from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.numerics.confidence import approximate_log_odds, exp_between, leads_of, odds_against, outcome_above
+from fairdsl.numerics.confidence import approximate_log_odds, exp_between, leads_of, odds_against
 from fairdsl.numerics.demand import Between
 from fairdsl.numerics.exact import Enclosed
 
@@ -52,7 +52,7 @@ def outcome_of(term: Chance, model: Model, decided: int | None) -> int | None:
     if not isinstance(term, Probability):
         return decided
     assert isinstance(model.rule, ByThreshold), "a probability that is compared is one of a single score"
-    return outcome_above(model.rule)
+    return model.rule.above
 
 
 def chance_between(term: Chance, model: Model, scores: Enclosed, decided: int | None, digits: int) -> Enclosure:

@@ -45,7 +45,6 @@ __all__ = [
     "is_sure",
     "leads_of",
     "odds_against",
-    "outcome_above",
     "sure_rows",
 ]
 
@@ -108,18 +107,8 @@ def leads_of(model: Model, scores: Enclosed, outcome: int) -> tuple[list[Fractio
         others = [other for other in range(len(values)) if other != outcome]
         leads = [scale * (values[other] - values[outcome]) for other in others]
         return leads, [scale * (errors[other] + errors[outcome]) for other in others]
-    sign = -1 if _is_above(model.rule, outcome) else 1
+    sign = -1 if outcome == model.rule.above else 1
     return [sign * scale * values[0]], [scale * errors[0]]
-
-
-def outcome_above(rule: ByThreshold) -> int:
-    """The outcome that larger scores lead to."""
-    return rule.granted if _is_above(rule, rule.granted) else rule.otherwise
-
-
-def _is_above(rule: ByThreshold, outcome: int) -> bool:
-    """Whether larger scores lead to the outcome."""
-    return (outcome == rule.granted) == (rule.relation in (Relation.GT, Relation.GE))
 
 
 def _logits(model: Scored) -> Logits:
@@ -214,7 +203,7 @@ def _approximate_leads(model: Scored, scores: FloatArray, decisions: NDArray[np.
     """The leads of the other outcomes in float64, [n, others]; negative decisions count as the first outcome."""
     scale = float(_logits(model).scale)
     if isinstance(model.rule, ByThreshold):
-        above = decisions == outcome_above(model.rule)
+        above = decisions == model.rule.above
         return np.where(above, -scale, scale)[:, None] * scores[:, :1]
     count = scores.shape[1]
     decided = np.maximum(decisions, 0)

@@ -28,6 +28,7 @@ from fairdsl.ir.expr import Compare, Linear, Predicate, Relation, Who, holds
 from fairdsl.ir.model import Model, read_attributes
 from fairdsl.ir.opaque import Access
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Sample
+from fairdsl.metrics.joint import key_of
 from fairdsl.numerics.cells import Cut, cells_between, places, points
 from fairdsl.numerics.truth import by_column
 from fairdsl.populations import errors
@@ -224,7 +225,7 @@ class _Made:
         rows: dict[tuple[int, ...], Row] = {}
         for key in product(*(range(len(of_parent)) for of_parent in cells)):
             somebody = {
-                parent: _someone(cells[place][cell])
+                parent: key_of(cells[place][cell])
                 for place, (parent, cell) in enumerate(zip(parents, key, strict=True))
             }
             rows[key] = _certainly(self._cell(somebody), len(self.cells))
@@ -243,13 +244,6 @@ class _Made:
 
 def _value(form: Linear, point: Point) -> Fraction:
     return form.value(lambda variable: point[variable.attribute])
-
-
-def _someone(cell: Cell) -> Fraction:
-    """A number of the cell."""
-    if cell.low is not None:
-        return cell.low
-    return Fraction(0) if cell.high is None else cell.high - 1
 
 
 def _certainly(cell: int, cells: int) -> Row:

@@ -118,7 +118,8 @@ def term_of(node: tree.Expression, words: Words) -> Term:
         raise MistakeError(node.function.span, f"`{name}` is nothing that is made of rates", f"write {_FORMS}")
     inner = _only(node)
     if not (isinstance(inner, tree.Call) and (inner.function.text == "rate" or _is_number(inner))):
-        raise MistakeError(inner.span, f"`{name}` compares the rates of groups", f"write a rate, as in {Term.EXAMPLE}")
+        why = f"`{name}` compares the rates of groups, and a rate is written out"
+        raise MistakeError(inner.span, why, f"write `{name}(rate(favourable))` of acceptance, or as in {Term.EXAMPLE}")
     comparison = _COMPARISONS[name]
     rate, among = _Rates(words).rate(inner)
     several = isinstance(rate.given, Each)

@@ -225,19 +225,13 @@ class _Answering:
             return _Number(kind, name, lambda points: self._evaluator.approximate(points)[:, 0])
         if model.logits is None or model.score_count != 1 or not isinstance(model.rule, ByThreshold):
             return None
-        scale = float(model.logits.scale) * (1 if self._rises(high) else -1)
+        scale = float(model.logits.scale) * (1 if high == model.rule.above else -1)
         # The logistic function, by a form that never overflows.
         return _Number(
             NumberKind.PROBABILITY,
             probability,
             lambda points: 0.5 + 0.5 * np.tanh(scale / 2 * self._evaluator.approximate(points)[:, 0]),
         )
-
-    def _rises(self, outcome: int) -> bool:
-        """Whether a higher score makes the outcome more probable."""
-        rule = self._model.rule
-        assert isinstance(rule, ByThreshold)
-        return (rule.granted == outcome) == rule.relation.value.startswith(">")
 
 
 def _outcome(outcomes: Sequence[str], decision: int) -> str:

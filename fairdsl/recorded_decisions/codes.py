@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.declaration import ModelDeclaration, WhenClass, WhenProbability, WhenScore
-from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByThreshold, Model, Readout
 from fairdsl.ir.outcome_reading import outcome_readings
 
@@ -153,4 +152,4 @@ def _of_threshold(model: Model, high: int, positions: dict[str, int]) -> tuple[d
 
 def high_place(clause: WhenScore | WhenProbability) -> int:
     """The place of the outcome, of two, that a high number leads to."""
-    return clause.outcome if clause.relation in (Relation.GT, Relation.GE) else 1 - clause.outcome
+    return clause.outcome if clause.relation.upwards else 1 - clause.outcome

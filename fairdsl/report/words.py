@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -15,6 +14,7 @@ from fairdsl.ir.reading import Reading
 from fairdsl.prelude import SHARES
 from fairdsl.report.model import DemandReport
 from fairdsl.report.people import ListedAttribute
+from fairdsl.source.names import value_text
 from fairdsl.verdict import (
     Arithmetic,
     Basis,
@@ -64,8 +64,6 @@ _NAMED = 3
 
 #: Figures of scores, and of the ends of regions.
 _FIGURES = 6
-
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 REASONS = {
     Reason.TIMEOUT: "the time ran out; a longer `--timeout` may decide it",
@@ -313,7 +311,7 @@ def _one_value(value: Cell | None) -> str:
         text = _one_score(value)
         return text if text == show_number(value) else ROUNDED + text
     text = "" if value is None else cell(value)
-    return f'"{text}"' if isinstance(value, str) and not _WORD.fullmatch(text) else text
+    return value_text(text) if isinstance(value, str) else text
 
 
 def amounts(where: Region) -> tuple[str, str, str]:

@@ -124,7 +124,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
 def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     _, api = run(monkeypatch, report(), spec)
     assert (api.asked["timeout"], api.asked["seed"], api.asked["jobs"]) == (None, 0, None)
-    assert (api.asked["backend"], api.asked["properties"], api.asked["models"]) == (None, None, {})
+    assert (api.asked["backend"], api.asked["properties"], api.asked["models"]) == (None, (), {})
     assert (api.asked["memory"], api.asked["options"]) == (2 << 30, {})
 
 

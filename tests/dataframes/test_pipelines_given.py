@@ -85,6 +85,7 @@ def pipelines() -> dict[str, Callable[[], Any]]:
         "a category of those without": lambda: make_pipeline(
             columns(texts=OneHotEncoder(handle_unknown="ignore")), logistic
         ),
+        "a machine without probabilities": lambda: make_pipeline(columns(), LinearSVC(random_state=0)),
         "indicators": lambda: make_pipeline(
             columns(make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())), logistic
         ),
@@ -118,9 +119,10 @@ def pipelines() -> dict[str, Callable[[], Any]]:
     }
 
 
-NAMES = ["most frequent texts", "a text of its own", "a category of those without", "indicators", "logarithms",
-         "quantiles", "a search", "a random search", "bins in a sparse matrix", "a stack of decision functions",
-         "categories of boosting", "codes of boosting", "votes of pipelines"]  # fmt: skip
+NAMES = ["most frequent texts", "a text of its own", "a category of those without", "a machine without probabilities",
+         "indicators", "logarithms", "quantiles", "a search", "a random search", "bins in a sparse matrix",
+         "a stack of decision functions", "categories of boosting", "codes of boosting",
+         "votes of pipelines"]  # fmt: skip
 
 
 def decided(content: bytes, frame: Any) -> Any:

@@ -197,6 +197,7 @@ MODELS = {
     "W0812-two-columns": gemm(),
     "W0813-codes-the-other-way-round": gemm(weight=[[10.0], [1.0]]),
     "W0814-exchanged": one_input_a_column("sex", "age"),
+    "W0818-scaled-in-training": gemm(weight=[[-1.0], [1.0]]),
     "W0707-operator-not-read": then("Sin"),
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from model_files import SPAN, declaration, domain, network, node, saved
 
-from fairdsl.ir.declaration import WhenScore
+from fairdsl.ir.declaration import WhenClass, WhenScore
 from fairdsl.ir.domain import Integer
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, Form
@@ -77,3 +77,17 @@ def test_everybody_is_decided_as_alone(
     assert (found == UNDECIDED).sum() <= 20
     if not computed:
         assert 0 < max(again) < len(points) / 2
+
+
+def test_many_of_whom_nobody_is_near_the_threshold(tmp_path: Path) -> None:
+    """Nobody is run alone then, and the difference of two columns is read off nobody's answers."""
+    constants = {"w": np.array([[1.0, -1.0]] * 3, dtype=np.float32)}
+    path = saved(network([node("Gemm", ["x", "w"], ["y"])], constants), tmp_path)
+    group = domain("age", "hours", "debt", kind=Integer(low=1, high=100_000))
+    model = load_model(declaration(path, WhenClass.of(1, 1, SPAN)), group)
+    assert model.deployed is not None
+    points = people(np.random.default_rng(5), 2000) + 1
+    assert (as_deployed(model)(points) == np.zeros(len(points))).all()
+    runtime = Runtime(model.deployed)
+    nobody = points[:0]
+    assert (runtime.decide_array(nobody).size, runtime.decide([]), len(runtime.scores_array(nobody))) == (0, [], 0)

@@ -339,6 +339,22 @@ def test_width_and_rule_are_reported_together(tmp_path: Path) -> None:
     assert codes(lambda: load(path, domain("age"))) == ["E0508", "E0511"]
 
 
+def test_the_width_tells_what_is_probably_missing(tmp_path: Path) -> None:
+    """A label or an attribute more, or indicators in place of codes."""
+
+    def said(width: int) -> str:
+        path = saved(network(LINE, {"w": np.ones((width, 1))}, inputs={"x": ["N", width]}), tmp_path)
+        category = Category(values=tuple(CategoryValue(name=name, code=place) for place, name in enumerate("abc")))
+        attributes = (Attribute(name="job", type=category), Attribute(name="sex", type=Boolean()))
+        with pytest.raises(DiagnosticError) as caught:
+            load_model(declaration(path), Domain(name="P", attributes=attributes, where=TRUE))
+        return next(each.help or "" for each in caught.value.diagnostics if each.code == "E0508")
+
+    assert said(3).startswith("declare the attribute that `P` lacks, or train it without its label or an index; else ")
+    assert "write `reads one_hot(job), sex`, in the network's order" in said(4)
+    assert said(5).startswith("write `reads` and the features")
+
+
 def test_inline_scores_are_exact() -> None:
     form = Form(((AttributeInput(2), Fraction("9.37")), (AttributeInput(0), Fraction("-0.34"))), Fraction("-9.4"))
     written = declaration("")

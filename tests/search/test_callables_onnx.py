@@ -73,6 +73,21 @@ def test_a_saturated_search_finds_what_there_is(tmp_path: Path, question: Questi
         assert units(question, pairs) == units(question, truth)
 
 
+@pytest.mark.parametrize("decision", [SCORE, "yes when class = 1"])
+def test_a_formula_over_decisions_alone(tmp_path: Path, decision: str) -> None:
+    """It asks nothing of scores, which a file that gives labels does not have."""
+    label = by_running(saved(tmp_path))
+    partner = {one: ("male", *one[1:]) for one in label if one[0] == "female"}
+    broken = [one for one, other in partner.items() if label[one] > label[other]]
+    demands = "require approve(a) <= approve(b)\n require share(approve(a) <= approve(b)) >= 99%"
+    clauses = f"differ in sex\n among a.sex = female and b.sex = male\n {demands}"
+    path = spec(tmp_path, 'black_box "model.onnx"', decision, clauses)
+    path.write_text(path.read_text(encoding="utf-8").replace("{ no, yes }", "{ no < yes }"), encoding="utf-8")
+    required, share = fairdsl.check(path, timeout=20).properties[0].demands
+    assert required.judgement is (Judgement.VIOLATED if broken else Judgement.HOLDS)
+    assert share.value.low == share.value.high == 1 - Fraction(len(broken), len(partner))
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("weight", [0.35, 0.001, 0.0])
 def test_everybody_is_asked_where_that_can_be_done(tmp_path: Path, question: Question, weight: float) -> None:

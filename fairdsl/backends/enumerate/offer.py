@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from fairdsl.backends.contract import Cost, Offer, Refusal
+from fairdsl.backends.contract import Cost, Offer, Refusal, only_pairs
 from fairdsl.backends.enumerate.redrawn import refusal_of_redrawn
 from fairdsl.backends.worst import refusal_of_worst
 from fairdsl.ir.demand import Demanded
@@ -30,7 +30,7 @@ MOST_PAIRS = 2**26
 def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
     if not isinstance(problem.question, Pair | PairUnder | Individually | WorstPair | Demanded):
-        return Refusal(why="it answers questions about pairs of individuals", other=True)
+        return only_pairs(problem)
     if (refusal := refusal_of_worst(problem) or refusal_of_redrawn(problem)) is not None:
         return refusal
     asked = problem.of_everybody.of_pairs.question

@@ -9,7 +9,7 @@ from math import floor, prod
 
 import numpy as np
 
-from fairdsl.backends.contract import Refusal
+from fairdsl.backends.contract import Refusal, only_pairs
 from fairdsl.backends.intervals.network import decision_of, moving_reads
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.exact_array import ExactArray
@@ -84,7 +84,7 @@ def roles_of(problem: Problem) -> Roles | Refusal:
     """The roles, or the first reason why half-spaces cannot treat the question."""
     pair = problem.question
     if not isinstance(pair, Pair):
-        return Refusal(why="it answers questions about pairs of individuals", other=True)
+        return only_pairs(problem)
     if not isinstance(pair.demand, SameDecision):
         return Refusal(why="it compares decisions, not gaps of scores", span=pair.span, other=True)
     if problem.precision is not None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fairdsl.backends.contract import Refusal
+from fairdsl.backends.contract import Refusal, only_pairs
 from fairdsl.backends.leaf_boxes.cuts import Border, Cut, Test, test_of
 from fairdsl.backends.leaf_boxes.lowering import (
     ComparedPeople,
@@ -74,7 +74,7 @@ def refusal_of_any(problem: Problem) -> Refusal | None:
     """Why a share of a question about trees is not bounded at all, if it is not."""
     pair = problem.question
     if not isinstance(pair, Pair):
-        return Refusal(why="it answers questions about pairs of individuals", other=True)
+        return only_pairs(problem)
     if problem.quantity is Quantity.HOLDS:
         return Refusal(why="it proves no more than equal decisions of people who share a leaf's box", span=pair.span)
     return refusal_of_trees(problem) or _of_scores(problem, pair) or _of_values(problem, pair)

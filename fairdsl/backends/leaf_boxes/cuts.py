@@ -51,7 +51,7 @@ def test_of(predicate: Predicate) -> tuple[int, Test, bool] | None:
             number = -constant / factor
             if relation in (Relation.EQ, Relation.NE):
                 return variable.attribute, Test(None, frozenset({number})), relation is Relation.EQ
-            below = (relation in (Relation.LT, Relation.LE)) == (factor > 0)
+            below = relation.downwards == (factor > 0)
             inclusive = relation in (Relation.LE, Relation.GE)
             # x <= v and x > v change behind v, x < v and x >= v before it.
             return variable.attribute, Test((number, int(inclusive == below))), below

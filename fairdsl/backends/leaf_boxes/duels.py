@@ -21,7 +21,7 @@ from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.kernels.records import Duels, Leaves
 from fairdsl.backends.leaf_boxes.leaf_sets import leaves_of, merged
 from fairdsl.backends.leaf_boxes.lowering import Lowered
-from fairdsl.backends.leaf_boxes.scores import Outcomes, Reading, Sums, sides_of, winners
+from fairdsl.backends.leaf_boxes.scores import Outcomes, Reading, Sums, sides_of
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.unfolding import TooManyError, trees_of
 from fairdsl.codec import Exact
@@ -283,12 +283,11 @@ def _numbers(model: Model, reading: Reading) -> _Numbers:
     rule = model.rule
     if isinstance(rule, ByThreshold):
         below, above = sides_of(rule, under)
-        over, beneath = winners(rule)
         return _Numbers(
             low=table[:, :1],
             high=table[:, :1],
-            first=(over,),
-            second=(beneath,),
+            first=(rule.above,),
+            second=(rule.below,),
             below=(below - bias[0],),
             above=(above - bias[0],),
             offset=(Fraction(bias[0], under),),

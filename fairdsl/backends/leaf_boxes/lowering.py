@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from fairdsl.backends.contract import Refusal
+from fairdsl.backends.contract import Refusal, only_pairs
 from fairdsl.backends.leaf_boxes.cuts import Cut, Part, Test, test_of
 from fairdsl.backends.leaf_boxes.graph import Graph, Passing
 from fairdsl.backends.leaf_boxes.scores import Decides, decides_of
@@ -81,7 +81,7 @@ def refusal_of(problem: Problem) -> Refusal | None:
     """Why the question is not treated by going through the leaves of a few trees, or by bounding one score of many."""
     pair = problem.question
     if not isinstance(pair, Pair):
-        return Refusal(why="it answers questions about pairs of individuals", other=True)
+        return only_pairs(problem)
     refusal = _of_question(problem, pair) or refusal_of_trees(problem) or _of_size(problem, pair)
     return refusal or refusal_of_domain(problem, pair, _cuts)
 

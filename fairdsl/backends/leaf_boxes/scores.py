@@ -22,7 +22,7 @@ from fairdsl.ir.model import ByThreshold, DecisionRule, Layer, Model
 from fairdsl.numerics.exact import UNDECIDED, decide
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["MIXED", "Decides", "Outcomes", "Reading", "Sums", "decides_of", "sides_of", "winners"]
+__all__ = ["MIXED", "Decides", "Outcomes", "Reading", "Sums", "decides_of", "sides_of"]
 
 Integers = NDArray[np.int64]
 #: int64 where all sums fit into it, otherwise Python's integers as objects.
@@ -193,18 +193,11 @@ class Sums:
 def _against(rule: ByThreshold, denominator: int, low: Exact, high: Exact) -> Integers:
     """The outcome where both ends are on the same side of the threshold."""
     below, above = sides_of(rule, denominator)
-    over, under = winners(rule)
     found = np.full(low.shape, MIXED, dtype=np.int64)
     found[np.equal(low, high).astype(np.bool_)] = UNDECIDED
-    found[np.greater_equal(low, above).astype(np.bool_)] = over
-    found[np.less_equal(high, below).astype(np.bool_)] = under
+    found[np.greater_equal(low, above).astype(np.bool_)] = rule.above
+    found[np.less_equal(high, below).astype(np.bool_)] = rule.below
     return found
-
-
-def winners(rule: ByThreshold) -> tuple[int, int]:
-    """The outcomes above the threshold and below it."""
-    above = rule.relation in (Relation.GT, Relation.GE)
-    return (rule.granted, rule.otherwise) if above else (rule.otherwise, rule.granted)
 
 
 def sides_of(rule: ByThreshold, denominator: int) -> tuple[int, int]:

@@ -7,7 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
+from fairdsl.backends.contract import (
+    Answering,
+    Budget,
+    Capability,
+    Facts,
+    Observer,
+    Offer,
+    Refusal,
+    at_once,
+    only_pairs,
+)
 from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.evaluators import evaluator_of
@@ -57,7 +67,7 @@ class Search:
         """Any question about pairs, and any formula."""
         asked = problem.question
         if not isinstance(asked, Pair | Demanded):
-            return Refusal(why="it answers questions about pairs of individuals", other=True)
+            return only_pairs(problem)
         if isinstance(asked, Demanded) and problem.population is not None:
             return Refusal(why="it finds violations, and counts no rows", span=asked.span)
         if isinstance(asked, Pair) and isinstance(asked.demand, ScoreGap) and problem.model.score_count != 1:

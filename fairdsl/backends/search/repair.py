@@ -91,9 +91,9 @@ def _solve(
     beyond = np.zeros(len(rows))
     if wanted.relation is Relation.NE:
         beyond = rng.choice((-1.0, 1.0), len(rows))
-    elif wanted.relation in (Relation.GT, Relation.GE):
+    elif wanted.relation.upwards:
         beyond = np.abs(total) * rng.random(len(rows)) * rng.integers(0, 2, len(rows)) + 1e-9
-    elif wanted.relation in (Relation.LT, Relation.LE):
+    elif wanted.relation.downwards:
         beyond = -np.abs(total) * rng.random(len(rows)) * rng.integers(0, 2, len(rows)) - 1e-9
     for position, (attribute, coefficient) in enumerate(terms):
         mine = choice == position

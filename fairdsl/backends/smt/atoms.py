@@ -93,7 +93,7 @@ def decided(rule: DecisionRule, outcome: int, count: int, *, of_a: bool) -> tupl
         return None
     relation = rule.relation if outcome == rule.granted else rule.relation.negated
     strict = relation in (Relation.GT, Relation.LT)
-    if _is_above(relation):
+    if relation.upwards:
         return (_atom((Fraction(1),), -rule.low, strict, of_a),)
     return (_atom((Fraction(-1),), rule.high, strict, of_a),)
 
@@ -148,7 +148,7 @@ def _rows(model: Model, outcome: int) -> list[Row]:
         count = model.score_count
         return [_over(outcome, other, count) for other in range(count) if other != outcome]
     relation = rule.relation if outcome == rule.granted else rule.relation.negated
-    return [(Fraction(1 if _is_above(relation) else -1),)]
+    return [(Fraction(1 if relation.upwards else -1),)]
 
 
 def _weights(leads: Sequence[Fraction]) -> list[Fraction]:
@@ -169,10 +169,6 @@ def _scale(model: Model) -> Fraction:
     if model.logits is None:
         raise ValueError(f"`{model.name}` has no probabilities")
     return model.logits.scale
-
-
-def _is_above(relation: Relation) -> bool:
-    return relation in (Relation.GT, Relation.GE)
 
 
 def _over(outcome: int, other: int, count: int) -> Row:

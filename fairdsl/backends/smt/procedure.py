@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
+from fairdsl.backends.contract import (
+    Answering,
+    Budget,
+    Capability,
+    Facts,
+    Observer,
+    Offer,
+    Refusal,
+    at_once,
+    only_pairs,
+)
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
@@ -52,7 +62,7 @@ def refusal(problem: Problem, *, numbers: bool = False) -> Refusal | None:
     if (worst := refusal_of_worst(problem)) is not None:
         return worst
     if not isinstance(question, Pair | Demanded):
-        return Refusal(why="it answers questions about pairs of individuals", other=True)
+        return only_pairs(problem)
     if not (numbers or problem.quantity is Quantity.HOLDS):
         return Refusal(why="it says yes or no, and no number", other=True)
     if problem.population is not None:

@@ -276,7 +276,7 @@ class _Ways:
 
     def _surely(self, term: Chance, who: Who, relation: Relation, level: Fraction) -> tuple[tuple[int, Sure], ...]:
         """How sure a model has to be; of less than that nothing is asked but the decision."""
-        if relation not in (Relation.GT, Relation.GE):
+        if not relation.upwards:
             return ()
         return ((term.model, Sure(who=who, relation=relation, level=level)),)
 

@@ -122,7 +122,7 @@ class Favoured:
     threshold: Exact | tuple[Exact, Exact]
 
     def __post_init__(self) -> None:
-        if self.relation in (Relation.LE, Relation.LT):
+        if self.relation.downwards:
             raise ValueError("`relation` is one of >=, >, = and !=; of `<` write the negated score with `>`")
         if isinstance(self.threshold, tuple) and self.threshold[0] >= self.threshold[1]:
             raise ValueError("nothing lies between the two numbers of `threshold`")

@@ -43,7 +43,6 @@ __all__ = [
 #: Beyond the ends that an attribute may have, and all numbers that a file reads.
 _BEYOND = 2.0**1000
 #: Relations that a number below all thresholds meets.
-_MET_BELOW = (Relation.LE, Relation.LT)
 
 
 def codes_of_missing(forms: Sequence[Form], domain: Domain) -> tuple[Fraction | None, ...]:
@@ -186,7 +185,7 @@ def with_directions(
     lackable: NDArray[np.bool_] = np.asarray(marks_of(basis, features).any(axis=1))
     if not lackable.any():
         return features, feature
-    below = np.isin(relation, [TREE_RELATIONS.index(each) for each in _MET_BELOW])
+    below = np.isin(relation, [place for place, each in enumerate(TREE_RELATIONS) if each.downwards])
     equal = relation == TREE_RELATIONS.index(Relation.EQ)
     unequal = relation == TREE_RELATIONS.index(Relation.NE)
     tested: NDArray[np.bool_] = np.take(lackable, feature)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +27,8 @@ from fairdsl.source import Span
 
 __all__ = ["bind", "bound_by", "check_whole", "ends_of", "extent", "feeds_of", "feeds_width", "few_values", "texts_of"]
 
+#: So many attributes are written out in a `reads` at most.
+_FEATURES = 12
 #: Integers of a file have 32 bits or more.
 _LARGEST_INTEGER = 2**31 - 1
 
@@ -231,12 +234,28 @@ def _width(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs, sp
     if declaration.reads is None:
         what = f"`{domain.name}` has {len(domain.attributes)} attributes"
         names = [attribute.name for attribute in domain.attributes]
-        return errors.width_differs(graph.path, graph.width, len(names), what, names, span)
+        found = errors.width_differs(graph.path, graph.width, len(names), what, names, span)
+        likely = _likely(graph.width, domain)
+        return replace(found, help=f"{likely}; else {found.help}") if likely else found
     spans = declaration.reads_spans
     names = [part.text for part in spans]
     where = spans[0].to(spans[-1]) if spans else span
     what = f"`reads` gives {len(declaration.reads)}"
     return errors.width_differs(graph.path, graph.width, len(declaration.reads), what, names, where)
+
+
+def _likely(width: int, domain: Domain) -> str:
+    """What to do about what probably makes a file read so many numbers: an attribute more, or indicators for codes."""
+    attributes = domain.attributes
+    if width == len(attributes) + 1:
+        return f"declare the attribute that `{domain.name}` lacks, or train it without its label or an index"
+    for least in (2, 3):  # a category of two values may be one indicator, which is its code
+        sizes = {item.name: len(item.type.values) for item in attributes if isinstance(item.type, Category)}
+        coded = {name: size for name, size in sizes.items() if size >= least}
+        if coded and len(attributes) <= _FEATURES and width == len(attributes) - len(coded) + sum(coded.values()):
+            features = ", ".join(f"one_hot({item.name})" if item.name in coded else item.name for item in attributes)
+            return f"with an indicator a value there are {width}: write `reads {features}`, in the network's order"
+    return ""
 
 
 def _check_dtypes(graph: GraphInputs, forms: Sequence[Form], domain: Domain, span: Span) -> None:

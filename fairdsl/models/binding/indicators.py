@@ -261,6 +261,6 @@ def _of_whole(variable: Variable, relation: Relation, limit: Fraction) -> Predic
             border = Fraction(floor(limit))
         case Relation.LT | Relation.GE:
             border = Fraction(ceil(limit) - 1)
-    upper = relation in (Relation.LE, Relation.LT)
+    upper = relation.downwards
     left = Linear.of({variable: Fraction(1)}, -border)
     return Compare(left=left, relation=Relation.LE if upper else Relation.GT)

@@ -20,7 +20,7 @@ from fairdsl.ir.domain import Attribute, Domain, Real
 from fairdsl.ir.ensemble import RELATIONS, Ensemble
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import FALSE, TRUE, Predicate, Relation
-from fairdsl.ir.feature import AttributeInput, Form
+from fairdsl.ir.feature import Form
 from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models.basis import TREE_RELATIONS, Comparison, Trees
 from fairdsl.models.binding.indicators import form_of, tested
@@ -103,7 +103,7 @@ def _bound_tests(trees: Trees, nodes: IntArray, forms: Mapping[int, Form], domai
     feature, relation, value = trees.feature[nodes], trees.relation[nodes], trees.threshold[nodes] + 0.0
     columns, whole = np.full((2, len(nodes)), -1, dtype=np.int64)
     for number, form in forms.items():
-        attribute = _plain(form)
+        attribute = form.alone
         if attribute is not None:
             columns[feature == number] = attribute
             whole[feature == number] = not isinstance(domain.attributes[attribute].type, Real)
@@ -131,14 +131,6 @@ def _bound_tests(trees: Trees, nodes: IntArray, forms: Mapping[int, Form], domai
         tests.floats[place] = float(border)
         tests.numbers[place] = border
     return tests
-
-
-def _plain(form: Form) -> int | None:
-    """The attribute that a form is as it stands."""
-    match form:
-        case Form(terms=((AttributeInput(attribute), factor),), constant=constant) if factor == 1 and not constant:
-            return attribute
-    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Boolean, Category, Domain, Integer, Point, Real
 from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.expr import Relation, Who
+from fairdsl.ir.expr import Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models import errors
@@ -160,8 +160,7 @@ def _move_across(rule: ByThreshold, answers: Answers) -> None:
     wrong = np.flatnonzero(decisions_by(rule, answers.scores) != answers.decisions)
     if not wrong.size:
         return
-    rises = rule.relation in (Relation.GT, Relation.GE)
-    up = (answers.decisions[wrong] == rule.granted) == rises
+    up = answers.decisions[wrong] == rule.above
     below, above = float_below(rule.low), float_above(rule.high)
     answers.scores[wrong, 0] = np.where(up, np.nextafter(above, np.inf), np.nextafter(below, -np.inf))
 

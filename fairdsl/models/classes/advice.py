@@ -6,12 +6,12 @@ settle the meaning, every way of writing it is offered together with what it mea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from fairdsl.ir.declaration import Label, WhenProbability, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.models.classes.known import Classes, shown, writable, written
+from fairdsl.source.names import is_name
 
 __all__ = ["as_many", "by_class", "by_name", "by_number", "by_probability", "by_threshold"]
 
@@ -110,7 +110,7 @@ def as_many(classes: Classes) -> str:
 
 
 def _is_name(label: Label) -> bool:
-    return isinstance(label, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", label) is not None
+    return isinstance(label, str) and is_name(label)
 
 
 def _choices(ways: Sequence[tuple[str, Label]], classes: Classes, outcome: str) -> str:

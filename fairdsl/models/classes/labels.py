@@ -25,7 +25,6 @@ from fairdsl.ir.declaration import (
     WhenScore,
 )
 from fairdsl.ir.domain import show_number
-from fairdsl.ir.expr import Relation
 from fairdsl.models import errors
 from fairdsl.models.classes.advice import as_many, by_class, by_name, by_probability, by_threshold
 from fairdsl.models.classes.known import Classes, listing, shown
@@ -95,7 +94,7 @@ def column_of(declaration: ModelDeclaration, clause: WhenProbability, classes: C
     _check_known(classes, clause.span)
     if clause.label is not None:
         return _asked_column(declaration, clause, classes)
-    if clause.relation in (Relation.GT, Relation.GE):
+    if clause.relation.upwards:
         if high in labels:
             return labels.index(high)
         if clause.outcome == 1 and labels in _POSITIVE_SECOND:
@@ -154,7 +153,7 @@ def ordered(declaration: ModelDeclaration, order: Sequence[int] | None) -> tuple
 
 def high_outcome(declaration: ModelDeclaration, clause: WhenScore | WhenProbability) -> str:
     """The outcome that a high number leads to, of two."""
-    rises = clause.relation in (Relation.GT, Relation.GE)
+    rises = clause.relation.upwards
     return declaration.outcomes[clause.outcome if rises else 1 - clause.outcome]
 
 

@@ -18,7 +18,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Curve
 from fairdsl.models.basis import TREE_RELATIONS, Affine, Block, Pick, Trees, dense
-from fairdsl.models.confirm.individuals import Draw, alone
+from fairdsl.models.confirm.individuals import Draw
 from fairdsl.models.confirm.units import Reader
 
 __all__ = ["activating", "borders_of", "in_leaves", "plain_features"]
@@ -51,7 +51,7 @@ def plain_features(
                 reads.append((number, int(part.units[feature]), float(part.scale[feature])))
         if len(reads) == 1 and reads[0][0] in forms:
             number, unit, factor = reads[0]
-            attribute = alone(forms[number][unit])
+            attribute = forms[number][unit].alone
             if attribute is not None:
                 found[feature] = attribute, factor, float(value.bias[feature])
     return found

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Attribute, Domain, Real
-from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models.basis import Block, Dense
 
-__all__ = ["INDIVIDUALS", "Draw", "alone", "everybody", "how_many", "spread"]
+__all__ = ["INDIVIDUALS", "Draw", "everybody", "how_many", "spread"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -50,14 +49,6 @@ def everybody(domain: Domain, most: int = INDIVIDUALS) -> FloatArray | None:
 def spread(count: int, most: int) -> NDArray[np.int64]:
     """At most so many of the first ``count`` numbers, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
-
-
-def alone(form: Form) -> int | None:
-    """The attribute that a feature is, where it is one as it stands."""
-    match form:
-        case Form(terms=((AttributeInput(attribute), factor),), constant=constant) if factor == 1 and not constant:
-            return attribute
-    return None
 
 
 class Draw:

@@ -17,7 +17,7 @@ from fairdsl.models.float32.call import ML, Call, Handler, Handlers
 from fairdsl.models.float32.directed import difference
 from fairdsl.models.float32.values import Choice, NoBoundError, Rounded, Value, aligned, constant, moved, told_apart
 
-__all__ = ["HANDLERS", "above", "highest", "ranked"]
+__all__ = ["HANDLERS", "above", "flat", "highest", "ranked"]
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -86,17 +86,17 @@ def above(score: Rounded, labels: Sequence[int | str], threshold: float = 0.0, *
 
 def ranked(value: Rounded) -> tuple[Rounded, float]:
     """Scores [individuals, classes] in the order of the tensor's elements, and what the runtime adds to errors."""
-    flat = _flat(value)
+    numbers = flat(value)
     logits = value.logits
     if logits is None:
-        return flat, 0.0
-    scores = _flat(logits.scores)
+        return numbers, 0.0
+    scores = flat(logits.scores)
     if logits.joint:
         return scores, logits.slip
     if _opposite(scores) and logits.slip < 2.0**-8:
         # p > 1 - p where the score exceeds the logit of 1/2 + slip, which is below 4.1 slip; of the difference twice.
         return scores, 8.2 * logits.slip
-    return flat, 0.0
+    return numbers, 0.0
 
 
 def _opposite(scores: Rounded) -> bool:
@@ -106,8 +106,9 @@ def _opposite(scores: Rounded) -> bool:
     return np.array_equal(scores.low[:, 0], -scores.high[:, 1]) and np.array_equal(scores.high[:, 0], -scores.low[:, 1])
 
 
-def _flat(value: Rounded) -> Rounded:
-    found = moved(value, lambda positions: positions.reshape(-1))
+def flat(scores: Rounded) -> Rounded:
+    """The scores as [individuals, columns]."""
+    found = moved(scores, lambda positions: positions.reshape(-1))
     assert isinstance(found, Rounded)
     return found
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from fairdsl.models.float32.arithmetic import less, negated
 from fairdsl.models.float32.call import ML, Call, Handlers
-from fairdsl.models.float32.choosing import above, highest
+from fairdsl.models.float32.choosing import above, flat, highest
 from fairdsl.models.float32.curves import logistic, softmax
 from fairdsl.models.float32.moving import side_by_side
 from fairdsl.models.float32.products import linear_scores
-from fairdsl.models.float32.values import NoBoundError, Rounded, Value, constant, moved
+from fairdsl.models.float32.values import NoBoundError, Rounded, Value, constant
 
-__all__ = ["HANDLERS", "flat", "labels_of", "transformed", "two_columns"]
+__all__ = ["HANDLERS", "labels_of", "transformed", "two_columns"]
 
 
 def labels_of(call: Call, whole: str = "classlabels_ints") -> tuple[int | str, ...]:
@@ -44,13 +44,6 @@ def two_columns(score: Rounded, transform: str, *, mirrored: bool) -> Rounded:
         raise NoBoundError(f"its score goes through {transform}")
     other = negated(score) if mirrored else less(constant(np.ones((1, 1), dtype=np.float32)), score)
     return side_by_side([other, score], 1)
-
-
-def flat(scores: Rounded) -> Rounded:
-    """The scores as [individuals, columns]."""
-    found = moved(scores, lambda positions: positions.reshape(-1))
-    assert isinstance(found, Rounded)
-    return found
 
 
 def _linear_classifier(call: Call) -> list[Value]:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from fairdsl.models.float32.arithmetic import as_float32, negated
 from fairdsl.models.float32.call import ML, Call, Handlers
-from fairdsl.models.float32.choosing import above
+from fairdsl.models.float32.choosing import above, flat
 from fairdsl.models.float32.curves import EXP_RELATIVE, TANH_LEAST, TANH_RELATIVE
-from fairdsl.models.float32.heads import flat, labels_of
+from fairdsl.models.float32.heads import labels_of
 from fairdsl.models.float32.moving import side_by_side
 from fairdsl.models.float32.precision import OUTWARD, finite_error, gamma, precision_of
 from fairdsl.models.float32.products import linear

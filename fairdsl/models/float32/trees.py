@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from fairdsl.models.float32.arithmetic import as_float32, divided, plus
 from fairdsl.models.float32.call import ML, Call, Handlers
-from fairdsl.models.float32.choosing import above, highest
+from fairdsl.models.float32.choosing import above, flat, highest
 from fairdsl.models.float32.forest import Forest, forest_of
-from fairdsl.models.float32.heads import flat, labels_of, transformed, two_columns
+from fairdsl.models.float32.heads import labels_of, transformed, two_columns
 from fairdsl.models.float32.precision import OUTWARD, finite_error, gamma, precision_of
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, constant
 

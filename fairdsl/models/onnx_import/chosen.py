@@ -223,7 +223,7 @@ def _along_comparisons(chosen: Labelled, basis: Basis) -> tuple[Affine, list[int
                 raise UnreadableError("it computes with a class that was chosen by several numbers at once")
             at = (test.threshold - Fraction(indicators.features.bias[test.feature])) / factor
             relation = test.relation if factor > 0 else test.relation.mirrored
-            rising = relation in (Relation.GT, Relation.GE)
+            rising = relation.upwards
             changes.append((_Border(at, relation in (Relation.GE, Relation.LT)), weights[:, place], rising))
     assert number is not None, "some comparison counts"
     total = exact.to_fractions(scores.bias) + sum(weights for _, weights, rising in changes if not rising)

@@ -12,6 +12,7 @@ from math import prod
 
 import numpy as np
 
+from fairdsl.diagnostics.wording import listed
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
@@ -35,6 +36,8 @@ from fairdsl.models.onnx_import.written import above
 __all__ = ["HANDLERS"]
 
 _ML = "ai.onnx.ml"
+#: So many categories are named in a remedy at most.
+_LISTED = 8
 
 _Entry = int | float | str
 
@@ -78,7 +81,8 @@ def _check_known(given: Text, categories: Sequence[str]) -> None:
     if unknown:
         raise UnreadableError(
             f"it fails for unknown categories (`zeros` is 0), and `{unknown[0]}` may be filled in",
-            "declare only values that the model was trained on, or train with `handle_unknown='ignore'`",
+            f"declare only values that the model was trained on, {listed(categories, _LISTED)}, or train with "
+            "`handle_unknown='ignore'`",
         )
 
 

@@ -198,7 +198,8 @@ def parse_model(path: str, content: bytes, span: Span | None) -> Any:
     except Exception as problem:  # google.protobuf.message.DecodeError, and others from the C core
         raise DiagnosticError(errors.not_onnx(path, "it cannot be parsed", span)) from problem
     if not model.graph.output or not model.opset_import:
-        raise DiagnosticError(errors.not_onnx(path, "it declares no graph with outputs", span))
+        reason = "it declares no graph with outputs" if content else "it is empty"
+        raise DiagnosticError(errors.not_onnx(path, reason, span))
     newest = onnx.defs.onnx_opset_version()
     for entry in model.opset_import:
         if entry.domain in ("", "ai.onnx") and entry.version > newest:

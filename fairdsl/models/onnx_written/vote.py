@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.ensemble import attributes_of_form
-from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Deployed, Readout
 from fairdsl.models.onnx_import.file import whole_model
 from fairdsl.models.onnx_written.nodes import Nodes, NotWrappedError, operator_set
@@ -182,7 +181,7 @@ class _Writer(Nodes):
         if deployed.readout in (Readout.HIGHEST, Readout.LABEL):
             return self._by_rank(self.add("Reshape", self._ranks(table), by_combination), vote)
         number = self.add("Transpose", self.add("Reshape", self._number(table), by_combination), perm=[1, 0])
-        rising = deployed.relation in (Relation.GT, Relation.GE)
+        rising = deployed.relation is not None and deployed.relation.upwards
         upwards = rising == (self._wrapped.ranks[deployed.granted] > self._wrapped.ranks[deployed.otherwise])
         # Of an even number the lower of the two in the middle: a tie goes to the less favourable side.
         place = 0 if vote is Vote.LEAST_FAVOURABLE else (count - 1) // 2

@@ -57,15 +57,14 @@ class Runtime:
 
     def decide(self, points: Sequence[Point]) -> list[int]:
         """The outcome's index for every individual, each run alone."""
-        return [int(decisions_of(self._deployed, self._run_exactly(point))[0]) for point in points]
+        return list(map(int, decisions_of(self._deployed, self.answers_exactly(points))))
 
     def scores(self, points: Sequence[Point]) -> NDArray[np.float64]:
         """The numbers that decide, [n, columns]: for DIFFERENCE the one difference, else the output itself.
 
         Each individual is run alone. A LABEL output gives the position of the label among the outcomes.
         """
-        rows = [numbers_of(self._deployed, self._run_exactly(point)) for point in points]
-        return np.concatenate(rows) if rows else np.zeros((0, 1))
+        return numbers_of(self._deployed, self.answers_exactly(points))
 
     @property
     def batch(self) -> int | None:
@@ -74,16 +73,17 @@ class Runtime:
 
     def decide_array(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Outcomes of many individuals, [n, attributes] to [n], in batches."""
-        batches = list(self._in_batches(points))
-        return decisions_of(self._deployed, np.concatenate(batches)) if batches else np.zeros(0, dtype=np.int64)
+        return decisions_of(self._deployed, self.answers(points))
 
     def scores_array(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """What :meth:`scores` gives, for many individuals in batches."""
-        batches = list(self._in_batches(points))
-        return numbers_of(self._deployed, np.concatenate(batches)) if batches else np.zeros((0, 1))
+        return numbers_of(self._deployed, self.answers(points))
 
     def answers(self, points: NDArray[np.float64], *, alone: bool = False) -> NDArray[Any]:
-        """The output itself for many individuals, [n, columns]: in batches, or each of them run alone."""
+        """The output itself for many individuals, [n, columns]: in batches, or each of them run alone.
+
+        Of nobody it is one column, for only an answer tells how many there are.
+        """
         if alone and not (self._plain and self._batch in (None, 1)):
             return self.answers_exactly(points_of(points))
         outputs = list(self._in_batches(points, size=int(alone)))

@@ -18,6 +18,7 @@ from fairdsl.semantics.conditions.constant import report_constant
 from fairdsl.semantics.conditions.predicates import lower_condition
 from fairdsl.semantics.conditions.scope import ConditionScope, attribute_index
 from fairdsl.semantics.populations import domain_with_label, population_named, with_columns
+from fairdsl.semantics.questions.metric_terms import word_of
 from fairdsl.semantics.questions.one_group import NoGroup, one_group
 from fairdsl.semantics.questions.paths import AllowedPaths, Edges
 from fairdsl.semantics.walk import walk
@@ -211,7 +212,7 @@ class GroupClauses:
 
     def _among(self, condition: tree.Expression, columns: Domain) -> Predicate | None:
         """The condition on the people who are counted."""
-        word = _word(condition)
+        word = word_of(condition)
         attribute = next((each for each in columns.attributes if each.name == word), None)
         if attribute is not None and not isinstance(attribute.type, Boolean):
             self.reporter.report(
@@ -271,7 +272,7 @@ class GroupClauses:
 
     def _baseline(self, across: tuple[int, ...], columns: Domain) -> Baseline | None:
         clause = self._first(tree.BaselineClause)
-        if clause is not None and _word(clause.group) == MOST_FAVOURED:
+        if clause is not None and word_of(clause.group) == MOST_FAVOURED:
             return MOST_FAVOURED
         return self._group(tree.BaselineClause, "baseline", across, columns)
 
@@ -310,7 +311,3 @@ class GroupClauses:
     def _is_named(self, node: tree.Reference) -> bool:
         """Whether it names a condition, or what is derived, in place of a column."""
         return node.name.text in self.conditions or self._domain.derivation(node.name.text) is not None
-
-
-def _word(node: tree.Expression) -> str | None:
-    return node.name.text if isinstance(node, tree.Reference) and node.owner is None else None

@@ -34,7 +34,7 @@ from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["MetricScope", "ReadMetric", "check_metric_declarations", "metric_name"]
+__all__ = ["MetricScope", "ReadMetric", "check_metric_declarations", "metric_name", "word_of"]
 
 _SCORE, _MEDIAN = "score", "median"
 
@@ -118,7 +118,7 @@ class _PropertyWords(Words):
 
     def outcomes(self, node: tree.Expression) -> frozenset[int] | None:
         """``refuse``, ``approve = refuse``, ``triage >= high`` and ``triage in { high, urgent }``."""
-        word = _word(node)
+        word = word_of(node)
         if word in self._outcomes:
             if word in self._attributes or word == self._label:
                 what = "the label" if word == self._label else "an attribute"
@@ -133,9 +133,9 @@ class _PropertyWords(Words):
                     (left, right, Relation(relation)),
                     (right, left, Relation(relation).mirrored),
                 ):
-                    if _word(side) == self._model:
+                    if word_of(side) == self._model:
                         return self._compared(other, compared)
-            case tree.Membership(value=value, elements=elements) if _word(value) == self._model:
+            case tree.Membership(value=value, elements=elements) if word_of(value) == self._model:
                 return frozenset(self._outcome(element) for element in elements)
         return None
 
@@ -157,10 +157,10 @@ class _PropertyWords(Words):
                 (node.left, node.right, Relation(node.relation)),
                 (node.right, node.left, Relation(node.relation).mirrored),
             ):
-                if _word(side) == _SCORE and _SCORE not in self._attributes:
+                if word_of(side) == _SCORE and _SCORE not in self._attributes:
                     if isinstance(other, tree.Number):
                         return Fact.FAVOURABLE, ScoreIs(relation, other.value)
-                    if _word(other) == _MEDIAN:
+                    if word_of(other) == _MEDIAN:
                         return Fact.FAVOURABLE, ScoreIs(relation, None)
         if self._label is not None and self._label in _names(node):
             return self._labelled(node), None
@@ -187,7 +187,8 @@ class _PropertyWords(Words):
         return frozenset(each for each in self.all_outcomes if relation.compares(Fraction(each), Fraction(place)))
 
     def _outcome(self, node: tree.Expression | tree.Name | tree.ValueRange) -> int:
-        word = node.text if isinstance(node, tree.Name) else None if isinstance(node, tree.ValueRange) else _word(node)
+        name = None if isinstance(node, tree.ValueRange) else metric_name(node)
+        word = None if name is None else name.text
         if word not in self._outcomes:
             why = f"`{self._model}` decides for one of {self._listed}"
             raise MistakeError(node.span, why, "compare it with one of them by `=` or `!=`, or with several by `in`")
@@ -225,7 +226,8 @@ class _PropertyWords(Words):
         return predicate
 
 
-def _word(node: tree.Expression) -> str | None:
+def word_of(node: tree.Expression) -> str | None:
+    """The name that stands alone as the expression, and has no owner."""
     return node.name.text if isinstance(node, tree.Reference) and node.owner is None else None
 
 

@@ -9,9 +9,10 @@ from math import prod
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Category, Domain, says_unknown
-from fairdsl.ir.expr import Relation, variables
+from fairdsl.ir.expr import variables
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
+from fairdsl.ir.rate import Each, Fact, facts_of
 from fairdsl.prelude import registered
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedProperty, Demand
@@ -21,7 +22,6 @@ from fairdsl.syntax import tree
 
 __all__ = ["attributes_not_asked_alone", "misread"]
 
-_UPPER, _LOWER = (Relation.LE, Relation.LT), (Relation.GE, Relation.GT)
 #: A required ratio below it, and a gap above it, were most likely meant on another scale.
 _LEAST_RATIO, _LARGEST_GAP = Fraction(1, 10), Fraction(1, 2)
 
@@ -32,6 +32,7 @@ def misread(
     domain: Domain,
     protected: Sequence[str],
     population: CheckedDistribution | None,
+    outcomes: Sequence[str],
 ) -> Iterator[Diagnostic]:
     """What is to be pointed out in one property; the domain has the columns that it groups people by."""
     yield from _title(node, domain, protected)
@@ -44,6 +45,8 @@ def misread(
         yield from _threshold(demand, demands)
         if isinstance(demand.question, GroupMetric):
             yield from _pooled(node, demand, demand.question, domain)
+            if population is not None and population.label is not None and len(outcomes) > 2:
+                yield from _two_of_several(demand, demand.question, population.columns[-1])
     for clause in node.clauses:
         match clause:
             case tree.AmongClause(condition=condition):
@@ -137,12 +140,12 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
     if limit is None or about is None or about.ideal is None or influence or demand.less is not None:
         return  # a metric less another one has neither the ideal nor the scale of the metric
     name = metric_words(demand.metric)
-    upper = limit.relation in _UPPER
+    upper = limit.relation.downwards
     others = [other.threshold.relation for other in demands if other.metric == demand.metric and other.threshold]
-    if any((other in _UPPER) != upper for other in others):
+    if any(other.downwards != upper for other in others):
         return  # between two bounds
     if isinstance(about, Metric) and about.signed and about.ideal == 0:
-        if limit.relation in (*_UPPER, *_LOWER):
+        if upper or limit.relation.upwards:
             negative = "negative" if upper else "positive"
             yield errors.reads_otherwise(
                 f"{name} is bounded on one side only",
@@ -153,7 +156,7 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
                 f"{limit.text.lstrip('-')}`, or require the gap of all groups, as `parity_gap` is one",
             )
         return
-    if limit.relation in (_UPPER if about.ideal == 1 else _LOWER):
+    if upper if about.ideal == 1 else limit.relation.upwards:
         yield errors.reads_otherwise(
             f"{name} is best at {about.ideal}, and this bounds it from {'above' if upper else 'below'}",
             demand.span,
@@ -191,6 +194,21 @@ def _pooled(node: tree.Property, demand: Demand, question: GroupMetric, domain: 
             f"{metric_words(demand.metric)} of all others together",
             "groups that are treated well make up for those that are not",
             "leave out `privileged` to compare each group, or write a property for each pair of groups",
+        )
+
+
+def _two_of_several(demand: Demand, question: GroupMetric, label: Attribute) -> Iterator[Diagnostic]:
+    """`correct` of several outcomes and several values of the label: it knows favourable and deserving alone."""
+    rate, values = question.metric.rate, label.values
+    formulas = [each for each in (rate.event, rate.given) if each is not None and not isinstance(each, Each)]
+    asked = any(Fact.CORRECT in facts_of(each) for each in formulas)
+    if asked and (values is None or len(values) > 2):
+        yield errors.reads_otherwise(
+            f"`correct` asks of `{label.name[:20]}` only whether it is the deserving value",
+            demand.span,
+            "taken for the share of decisions that are the recorded value",
+            "a decision for another outcome than the favourable one is correct about everybody who does not deserve it",
+            f"ask for each outcome by itself, as in `gap(rate(OUTCOME given {label.name} = VALUE))`",
         )
 
 

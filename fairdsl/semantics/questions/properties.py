@@ -93,8 +93,8 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
     derived = next((each.question.derived for each in demands if isinstance(each.question, GroupMetric)), ())
     under = first(node, tree.UnderClause)
     population = None if under is None else scope.distributions[under.distribution.text]
-    for finding in misread(node, demands, with_columns(model.domain, derived), scope.protected, population):
-        reporter.report(finding)
+    columns, outcomes = with_columns(model.domain, derived), model.declaration.outcomes
+    reporter.extend(misread(node, demands, columns, scope.protected, population, outcomes))
     name = model.declaration.name
     lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
     every = [_words(demand, model, scope) for demand in (lead, *(each for each in demands if each is not lead))]

@@ -174,7 +174,7 @@ def _event(model: Model) -> tuple[Event, int]:
     if not isinstance(rule, ByThreshold):
         raise ValueError("a weighted sum is compared with a threshold")
     relation = rule.relation if model.favourable == rule.granted else rule.relation.negated
-    if relation not in (Relation.LT, Relation.LE):
+    if not relation.downwards:
         return Event(relation=relation, low=rule.low, high=rule.high), 1
     turned = Relation.GT if relation is Relation.LT else Relation.GE
     return Event(relation=turned, low=-rule.high, high=-rule.low), -1

@@ -136,7 +136,7 @@ def _certain(rule: DecisionRule, low: FloatArray, high: FloatArray) -> NDArray[n
     """The outcome of every side [boxes, sides] where the bounds leave one only; -1 elsewhere."""
     if isinstance(rule, ByThreshold):
         below, above = _beside(rule, low[..., 0], high[..., 0])
-        upwards = rule.relation in (Relation.GT, Relation.GE)
+        upwards = rule.relation.upwards
         if rule.relation in (Relation.EQ, Relation.NE):
             return np.full(below.shape, -1, dtype=np.int64)
         granted, refused = (above, below) if upwards else (below, above)

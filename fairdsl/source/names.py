@@ -1,0 +1,19 @@
+"""What is a name of the language, and how a value that is none is written."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["is_name", "value_text"]
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def is_name(text: str) -> bool:
+    """Whether it is letters, digits and underscores, and begins with no digit."""
+    return _NAME.fullmatch(text) is not None
+
+
+def value_text(text: str) -> str:
+    """A value of a category, or a label, as a spec writes it: a name, or in quotes."""
+    return text if is_name(text) else f'"{text}"'
