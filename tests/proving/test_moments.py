@@ -283,7 +283,7 @@ def test_what_the_checker_takes_is_timed(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(splitting, "_CUTS", 1)
     monkeypatch.setattr(leaf_sets, "_MERGED", 1)
-    monkeypatch.setattr(trees, "_TRIED", 100)
+    monkeypatch.setattr(trees, "_COUNTED", 100)
     monkeypatch.setattr(trees, "thread_time", lambda: clock[0])
     monkeypatch.setattr(Checker, "halves", slow_halves)
     monkeypatch.setattr(Checker, "leaf", slow_leaf)
