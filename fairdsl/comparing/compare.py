@@ -29,8 +29,6 @@ from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Repor
 from fairdsl.report.words import group_words, in_percent
 from fairdsl.verdict import Interval, Part, Value
 
-__all__ = ["compared"]
-
 #: Groups that are named as the most or the least favoured.
 _NAMED = 3
 #: A demand among those of its property: its words, and how many lines with the same words stand before it.

@@ -13,8 +13,6 @@ from fairdsl.report.model import HashedFile
 from fairdsl.semantics.checked import CheckedSpec
 from fairdsl.source.reading import content_of
 
-__all__ = ["hashed_data", "hashed_models"]
-
 
 def hashed_models(
     spec: CheckedSpec,
