@@ -133,6 +133,8 @@ class Forest:
         made = _back(graph, graph.outputs[0], 1 if not labels else 8 if "classlabels_strings" in node.attributes else 7)
         if _back(graph, node.inputs[0], 1) != graph.input or made != node.outputs[0]:
             reject("the model is more than trees: between its input, them and its first output stands something else")
+        if 0 < graph.width < len(question.reads):
+            reject(f"the model reads {graph.width} columns where the question fills {len(question.reads)}")
         for ignored in ("nodes_hitrates", "nodes_missing_value_tracks_true"):  # nothing is missing
             node.listed(ignored)
         votes = {name: _listed(node, f"{'class' if labels else 'target'}_{name}") for name in _VOTES}

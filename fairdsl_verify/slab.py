@@ -10,17 +10,27 @@ from fairdsl_verify.lines import on_a_line
 from fairdsl_verify.question import MAYBE
 
 #: A sum is told apart by so many bins, and an attribute's range by so many pieces.
-BINS, PIECES = 1024, 256
+BINS, PIECES = 4096, 256
 
 
 def crossed(found: Pass, mass: int, along: int | None = None) -> int:
     """At most so many of the box's ``mass`` units, or cells; of lines ``along`` an attribute what `on_a_line` says."""
     if found.side != MAYBE:
         return 0
-    both, margin = list(map(add, found.lower, found.upper)), found.off << BITS * len(found.net.weights)
-    gap, last = found.start(found.lower) + found.start(found.upper), margin - found.start(found.lower)
-    gap += sum(min(found.adds(both, place, found.net.positions(place, found.box[place]))) for place in found.ranges)
-    return between(found, found.lower, mass, last + gap - 2 * margin, last, along)
+    if along is not None:
+        return between(found, found.lower, mass, *slab(found, found.lower, found.upper), along)
+    # Nobody is above the threshold by the one row and below it by the other: open are those that neither row decides.
+    margin, rows = found.off << BITS * len(found.net.weights), (found.lower, found.upper)
+    starts = map(found.start, rows)
+    left = (between(found, row, mass, found.least(row) - at, margin - at) for row, at in zip(rows, starts, strict=True))
+    return sum(left) - mass
+
+
+def slab(found: Pass, lower: list[int], upper: list[int]) -> tuple[int, int]:
+    """From where to where the lower row is, without where it starts, of a unit that the two rows leave open."""
+    both, margin = list(map(add, lower, upper)), found.off << BITS * len(found.net.weights)
+    gap = sum(min(found.adds(both, place, found.net.positions(place, found.box[place]))) for place in found.ranges)
+    return gap + found.start(upper) - margin, margin - found.start(lower)
 
 
 def between(found: Pass, row: list[int], mass: int, first: int, last: int, along: int | None = None) -> int:

@@ -158,7 +158,7 @@ class Checker:
     def compared(self, one: int, other: int, box: Box = (), least: int = YES) -> bool:
         """Whether two assignments are compared where all else is equal, in each unit of a box (MAYBE: in some)."""
         mine, theirs = self.assignments[one], self.assignments[other]
-        return all(map(int.__ne__, mine, theirs)) if self.question.each else one != other
+        return one != other and (not self.question.each or all(map(int.__ne__, mine, theirs)))
 
     def components(self, members: Sequence[int], box: Box, least: int = YES) -> list[list[int]]:
         """The members that are compared in each unit of a box (MAYBE: in some, perhaps), directly or in a chain."""

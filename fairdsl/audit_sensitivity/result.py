@@ -188,7 +188,8 @@ def _detects(asked: AskedProperty, found: Sensitivity) -> str:
         mine = [each for each in found.planted if each.kind is kind and each.fate is not Fate.EMPTY]
         detected = [each.strength for each in mine if asked.name in each.detected_by]
         if mine:
-            said.append(f"{kind.value} {f'from {_percent(min(detected))}' if detected else 'never'}")
+            none = "unknown" if any(asked.name in each.undecided for each in mine) else "never"
+            said.append(f"{kind.value} {f'from {_percent(min(detected))}' if detected else none}")
     return ", ".join(said)
 
 

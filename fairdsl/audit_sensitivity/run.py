@@ -82,6 +82,8 @@ def _drawn(network: Network, domain: Domain, model: Model, rng: np.random.Genera
     return np.asarray(people[mask(domain.where, {Who.EACH: people})])
 
 
+#: What says neither that a property detects a discriminator nor that it does not.
+_UNDECIDED = (Judgement.UNKNOWN, Judgement.REFUSED, Judgement.VACUOUS)
 #: A discriminator has to reach this part of the people that were asked for.
 _LEAST = 0.75
 
@@ -301,7 +303,7 @@ class _Audited:
         outcomes = [self._model.outcomes[each.outcome] for each in plant.overrides]
         verdicts = {} if report is None else {each.name: each.judgement for each in report.properties}
         detected = tuple(name for name, judgement in verdicts.items() if judgement is Judgement.VIOLATED)
-        undecided = tuple(name for name, judgement in verdicts.items() if judgement is Judgement.UNKNOWN)
+        undecided = tuple(name for name, judgement in verdicts.items() if judgement in _UNDECIDED)
         fate = Fate.UNDECIDED if undecided else Fate.SURVIVED
         return Planted(
             kind=plant.kind,

@@ -69,10 +69,11 @@ def proof_gate(code: ExitCode, report: Report, *, asked: bool) -> ExitCode:
 
 def _worse_than(item: PropertyReport, before: PropertyReport | None) -> Iterator[ExitCode]:
     same = before is not None and before.clauses == item.clauses
-    was = {demand.text: demand.judgement for demand in before.demands} if before is not None and same else {}
+    asked = before.demands if before is not None and same else ()
+    was = {(demand.text, demand.definition): _FAILING.get(demand.judgement, ExitCode.HOLDS) for demand in asked}
     for demand in item.demands:
         code = _FAILING.get(demand.judgement)
-        old = _FAILING.get(was[demand.text], ExitCode.HOLDS) if demand.text in was else ExitCode.HOLDS
+        old = was.get((demand.text, demand.definition), ExitCode.HOLDS)
         if code is not None and _severity(code) > _severity(old):
             yield code
 

@@ -1,7 +1,8 @@
 """Two reports side by side: files by their names, properties by theirs, demands by their words, groups by their values.
 
-Two demands are the same question only if they have the same words. A line whose threshold was changed is another
-demand: the old one is not asked any more, and the new one was not asked before.
+Two demands are the same question only if they have the same words, and a metric of the spec's own the same definition.
+A line whose threshold was changed is another demand: the old one is not asked any more, and the new one was not asked
+before.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from fairdsl.verdict import Interval, Part, Value
 
 #: Groups that are named as the most or the least favoured.
 _NAMED = 3
-#: A demand among those of its property: its words, and how many lines with the same words stand before it.
-_Place = tuple[str, int]
+#: A demand among those of its property: its words, how its metric is defined where the spec does that, and how many
+#: lines with the same ones stand before it.
+_Place = tuple[str, str | None, int]
 
 
 def compared(names: tuple[str, str], before: Report, after: Report, tolerance: Fraction | None = None) -> Comparison:
@@ -51,6 +53,7 @@ def compared(names: tuple[str, str], before: Report, after: Report, tolerance: F
         before=Side(report=names[0], fairdsl=before.fairdsl, seed=before.seed),
         after=Side(report=names[1], fairdsl=after.fairdsl, seed=after.seed),
         spec=FileChange(name="spec", before=_spec(before), after=_spec(after)),
+        used=_files(before.spec.uses or (), after.spec.uses or ()),
         models=_files(before.models, after.models),
         data=_files(before.data, after.data),
         properties=properties,
@@ -89,11 +92,12 @@ def _property(
 
 
 def _by_place(item: PropertyReport | None) -> dict[_Place, DemandReport]:
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, str | None]] = Counter()
     found: dict[_Place, DemandReport] = {}
     for demand in () if item is None else item.demands:
-        found[demand.text, seen[demand.text]] = demand
-        seen[demand.text] += 1
+        asked = demand.text, demand.definition
+        found[*asked, seen[asked]] = demand
+        seen[asked] += 1
     return found
 
 

@@ -151,10 +151,7 @@ def _minus(first: Fraction | None, second: Fraction | None) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange:
-    """A group's rate, or the number for one value of the attributes of ``given``: ``at`` says whose it is.
-
-    ``sampling`` are the intervals that cover sampling error, where the spec asked for them.
-    """
+    """A group's rate, or the number for one value of the attributes of ``given``."""
 
     #: Whose number it is.
     at: Named
@@ -353,6 +350,8 @@ class Comparison(Worded, Document):
     after: Side
     #: The spec.
     spec: FileChange
+    #: The files that it uses.
+    used: tuple[FileChange, ...] = ()
     #: The models.
     models: tuple[FileChange, ...]
     #: The files of distributions.

@@ -71,7 +71,7 @@ def _header(comparison: Comparison, style: Style) -> Iterator[str]:
     yield _row("before", before.report, style)
     yield _row("after", after.report, style)
     yield _row("spec", _file(comparison.spec), style)
-    for heading, files in (("model", comparison.models), ("data", comparison.data)):
+    for heading, files in (("used", comparison.used), ("model", comparison.models), ("data", comparison.data)):
         for file in files:
             yield _row(heading, f"{file.name}  {_file(file)}", style)
     if before.fairdsl != after.fairdsl:

@@ -37,10 +37,12 @@ class ParquetRecords:
     def cells(self, column: int, *, as_stored: bool = False) -> list[str]:
         """All cells of a column as texts; an empty one where there is no value."""
         found = self.table.column(column)
+        if str(found.type).startswith("dictionary"):
+            found = found.cast(found.type.value_type)
         kind = str(found.type)
         if kind in ("float", "double", "halffloat"):
             return _floats(found, as_stored=as_stored)
-        if kind.startswith(("int", "uint", "bool", "string", "large_string", "decimal", "dictionary")):
+        if kind.startswith(("int", "uint", "bool", "string", "large_string", "decimal")):
             return ["" if value is None else _text(value) for value in found.to_pylist()]
         reason = f"its column `{self.header[column]}` holds values of the type `{kind}`"
         raise DiagnosticError(errors.file_not_read(self.source.path, reason, None, "write numbers, texts or booleans"))

@@ -66,8 +66,11 @@ def read_records(source: SourceFile) -> Records:
     lines = _split(source.text)
     separator = _separator(source, lines)
     # Blanks before a cell may be a name's own (the raw table of Adult has ` Male`), and are kept unless quotes follow.
-    quoted = re.search(rf'(?:^|{re.escape(separator)}) +"', source.text, re.MULTILINE) is not None
-    reader = csv.reader(lines, strict=True, skipinitialspace=quoted, delimiter=separator)
+    start = rf"(^|(?<=\r)|{re.escape(separator)})"
+    if re.search(rf'{start} +"', source.text, re.MULTILINE):
+        quoted = rf'{start} *("(?:[^"]|"")*+"?)'
+        lines = _split(re.sub(quoted, r"\1\2", source.text, flags=re.MULTILINE))
+    reader = csv.reader(lines, strict=True, delimiter=separator)
     rows: list[list[str]] = []
     starts: list[int] = []
     ends: list[int] = []

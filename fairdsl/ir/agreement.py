@@ -70,6 +70,10 @@ class Agreement(Document):
     #: What is to be said of it: an error (E0554) where too few rows agree, a warning where another binding does better.
     findings: tuple[Diagnostic, ...] = ()
 
+    def __post_init__(self) -> None:
+        if min(self.agreeing, self.ties) < 0 or not max(1, self.agreeing + self.ties) <= self.rows:
+            raise ValueError("rows that agree, and ties, are parts of the rows that there are")
+
     @property
     def kept(self) -> bool:
         """Whether as many rows agree as were asked for, with what ties explain."""

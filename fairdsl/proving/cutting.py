@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.proving.looking import Floats, Looking, crossed, reached
+from fairdsl.proving.looking import Looking, Passed, crossed
+from fairdsl.proving.rows import Ends, Floats, below
 from fairdsl_verify.question import Box
 
 __all__ = ["REGIONS", "Cutting"]
@@ -50,7 +51,7 @@ class _Regions:
 
     def __init__(self, looking: Looking, begins: list[int], weighed: list[Floats], boxes: Sequence[Box]) -> None:
         self._looking, self._begins, self._weighed = looking, begins, weighed
-        self._low, self._high = looking.ends(boxes)
+        self._ends = looking.ends(boxes)
         many = len(boxes), 2 * _MOST - 1
         #: Signs of units, what is open, by which half that is, by which unit to cut, and the first part; -1: by none.
         self._signs = np.zeros((*many, begins[-1]), dtype=np.int8)
@@ -73,16 +74,14 @@ class _Regions:
 
     def _look(self, at: _Ints, numbers: _Ints) -> None:
         """What is open of regions, and by which unit to cut them."""
-        low, high, signs = self._low[at], self._high[at], self._signs[at, numbers]
+        ends, signs = Ends(*(each[at] for each in self._ends)), self._signs[at, numbers]
         layers = [signs[:, first:end] for first, end in zip(self._begins, self._begins[1:], strict=False)]
-        passed = self._looking.passed(low, high, layers)
-        least = passed.rows[-1].least
-        share = crossed(least, passed.slopes, low, high)[:, 0]
-        share[(least > 0).any(axis=1)] = 0.0
+        passed = self._looking.passed(ends, layers)
+        share, reach = _crossed(passed, ends), (ends.high - ends.low)[:, None]
         half, unit = np.full(len(at), -1), np.full(len(at), -1)
         for layer, (known, (under, over), rows) in enumerate(zip(layers, passed.ranges, passed.rows, strict=False)):
-            below, above = np.hsplit(reached(rows, low, high), 2)
-            held = np.where(known > 0, above, np.where(known < 0, below, 1.0))
+            off, on = np.hsplit(below(rows.least(ends), np.abs(rows.slopes) * reach), 2)
+            held = np.where(known > 0, on, np.where(known < 0, off, 1.0))
             best = held.argmin(axis=1)
             less = held[np.arange(len(at)), best]
             half = np.where(less < share, self._begins[layer] + best, half)
@@ -96,7 +95,7 @@ class _Regions:
 
     def claims(self) -> Iterator[str]:
         """The words of each box, cut no further than it pays."""
-        for at in range(len(self._low)):
+        for at in range(len(self._open)):
             cut, total = self._first[at].copy(), self._open[at].copy()
             for number in reversed(range(len(cut))):
                 if (first := cut[number]) >= 0:
@@ -116,3 +115,26 @@ class _Regions:
         yield from ("N", str(layer), str(unit - self._begins[layer]))
         for part in (first, first + 1):
             yield from self._words(at, cut, part, [*path, unit])
+
+
+def _crossed(passed: Passed, ends: Ends) -> Floats:
+    """About how much of each box has its zero in the region (``fairdsl_verify.regions.Region.crossed``)."""
+    (under, over), rows, halves = passed.ranges[-1], passed.rows[-1], passed.halves
+    if not halves:
+        share = crossed(rows, ends)[:, 0]
+    else:
+        lower, upper = rows.one(0), rows.one(1)
+        other = lower.plus(upper).cut(halves, ends).plus(lower, -1.0)
+        gap = lower.start() + other.start() + lower.plus(other).reached(ends)
+        alone = lower._replace(moved=np.zeros_like(lower.moved))
+        least, most = (each.cut(halves, ends).least(ends) for each in (alone, alone.plus(alone, -2.0)))
+        path, start = lower.moved.min(axis=2), lower.least(ends)
+        first, last = np.maximum(gap, least + path), np.minimum(0.0, path - most)
+        spread = np.abs(lower.slopes) * (ends.high - ends.low)[:, None]
+        # Where the row does not vary it is no less than the first, however that is rounded.
+        before = below(start - first + 1e-9 * np.abs(start), spread)
+        share = np.clip(below(start - last, spread) - before, 0.0, 1.0)[:, 0]
+    empty = (under > 0)[:, 0] | (over < 0)[:, 0]
+    for half in halves:
+        empty |= half.least(ends)[:, 0] > 0
+    return np.where(empty, 0.0, share)

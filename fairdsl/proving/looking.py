@@ -11,19 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.proving.rows import Ends, Floats, Rows, below
 from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import Box
 from fairdsl_verify.tree import Checker
 
-__all__ = ["Floats", "Looking", "crossed", "reached"]
-
-Floats = NDArray[np.float64]
+__all__ = ["Looking", "Passed", "crossed"]
 
 #: How much it counts how far an attribute moves the bounds, against how far apart its slopes may lie.
 _MOVES = 1 / 16
-
-#: How steep a logistic curve is that is close to the normal distribution's.
-_STEEP = 1.702
 
 
 class Look(NamedTuple):
@@ -40,24 +36,14 @@ class Look(NamedTuple):
     along: NDArray[np.int64]
 
 
-class Rows(NamedTuple):
-    """What lies below numbers of boxes: the least of it, [boxes, rows], and slopes, [boxes, rows, attributes]."""
-
-    least: Floats
-    slopes: Floats
-
-
 class Passed(NamedTuple):
-    """A pass over boxes.
-
-    The ranges of units by layers; by layers, and of the score, what lies below them, and then below their opposites;
-    what the least of the score and of its opposite is of each assignment, and their slopes.
+    """A pass over boxes: by layers and of the score from where to where units are, what lies below them and then below
+    their opposites; and half-spaces in which the region of each box is, of which some may be nothing.
     """
 
     ranges: list[tuple[Floats, Floats]]
     rows: list[Rows]
-    moved: Floats
-    slopes: Floats
+    halves: list[Rows]
 
 
 class Looking:
@@ -90,46 +76,66 @@ class Looking:
 
     def look(self, boxes: Sequence[Box]) -> Look:
         """One pass over each of the boxes."""
-        low, high = self.ends(boxes)
-        ranges, rows, moved, slopes = self.passed(low, high)
-        least, most = self._slopes(ranges)
+        ends = self.ends(boxes)
+        passed = self.passed(ends)
+        rows, reach = passed.rows[-1], ends.high - ends.low
+        least, most = self._slopes(passed.ranges[:-1])
         unsure = (most - least)[:, : len(self._places)]
-        influence = (unsure + _MOVES * np.abs(slopes).sum(axis=1)) * (high - low)
-        open_ = crossed(rows[-1].least, slopes, low, high)
+        influence = (unsure + _MOVES * np.abs(rows.slopes).sum(axis=1)) * reach
+        open_ = crossed(rows, ends)
         open_[:, 1:] *= self._of_lines(boxes, least, most)
+        moved = rows.moved + (rows.least(ends) - rows.moved.min(axis=2))[:, :, None]
         return Look(moved[:, 0], -moved[:, 1], influence, open_.min(axis=1), open_.argmin(axis=1) - 1)
 
-    def passed(self, low: Floats, high: Floats, signs: Sequence[NDArray[np.int8]] = ()) -> Passed:
-        """One pass over boxes, whose ends are given.
+    def passed(self, ends: Ends, signs: Sequence[NDArray[np.int8]] = ()) -> Passed:
+        """One pass over boxes, or over regions of them.
 
         ``signs``: of each layer's units in each box whether they are known to be at least 0 (1), or at most (-1).
         """
-        steps = np.vstack((self._steps.T, -self._steps.T))
-        base = np.hstack((self._origin + self._moves.min(axis=0), -self._origin - self._moves.max(axis=0)))
-        found = base + low @ np.maximum(steps, 0).T + high @ np.minimum(steps, 0).T
-        rows = [Rows(found, np.broadcast_to(steps, (len(low), *steps.shape)))]
-        ranges, lines = list[tuple[Floats, Floats]](), list[tuple[Floats, Floats, Floats]]()
-        moved = slopes = np.zeros(0)
-        for layer, (weight, bias) in enumerate(self._layers):
-            under, over = np.hsplit(rows[-1].least, 2)
+        steps, moves = np.vstack((self._steps.T, -self._steps.T)), np.vstack((self._moves.T, -self._moves.T))
+        start, boxes = np.hstack((self._origin, -self._origin)), (len(ends.low),)
+        below_ = [Rows(*(np.broadcast_to(each, boxes + each.shape) for each in (start, moves, steps)))]
+        passed = Passed([], below_, [])
+        lines = list[tuple[Floats, Floats, Floats]]()
+        known = np.full(below_[0].constant.shape, -np.inf)
+        for layer, (weight, bias) in enumerate([*self._layers, (np.zeros((0, 0)), np.zeros(0))]):
+            made = np.maximum(below_[-1].cut(passed.halves, ends).least(ends), known)
+            under, over = np.hsplit(made, 2)
             over = -over
             if layer:
-                least, most = _through(self._layers[layer - 1][0], *(np.maximum(ends, 0) for ends in ranges[-1]))
+                least, most = _through(self._layers[layer - 1][0], *(np.maximum(each, 0) for each in passed.ranges[-1]))
                 added = self._layers[layer - 1][1]
                 # As the checker has it: where ranges tell the sign, no line is asked for.
                 least, most = least + added, most + added
-                under = np.where((least < 0) & (most > 0), np.maximum(under, least), least)
-                over = np.where((under < 0) & (most > 0), np.minimum(over, most), most)
-            if len(signs):
-                above, below = signs[layer] > 0, signs[layer] < 0
-                under = np.where(above, np.maximum(under, 0), np.where(below, np.minimum(under, 0), under))
-                over = np.where(above, np.maximum(over, 0), np.where(below, np.minimum(over, 0), over))
-            ranges.append((under, over))
-            lines.append(_lines(under, over))
-            both, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
-            found, moved, slopes = self._least(layer, both, biases, lines, low, high)
-            rows.append(Rows(found + moved.min(axis=2), slopes))
-        return Passed(ranges, rows, moved + found[:, :, None], slopes)
+                top = layer == len(self._layers)
+                under = np.where(top | ((least < 0) & (most > 0)), np.maximum(under, least), least)
+                over = np.where(top | ((under < 0) & (most > 0)), np.minimum(over, most), most)
+            if len(signs) > layer:
+                under, over = self._within(passed, signs[layer], under, over, ends)
+            passed.ranges.append((under, over))
+            if layer < len(self._layers):
+                lines.append(_lines(under, over))
+                both, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
+                rows, known = self._carried(both, biases, lines, passed.ranges)
+                below_.append(rows)
+        return passed
+
+    @staticmethod
+    def _within(
+        passed: Passed, signs: NDArray[np.int8], under: Floats, over: Floats, ends: Ends
+    ) -> tuple[Floats, Floats]:
+        """The part of the ranges of a layer's units where signs are so; its half-spaces are known from here on."""
+        above, given, width = signs > 0, signs != 0, signs.shape[1]
+        under, over = np.where(above, np.maximum(under, 0), under), np.where(given & ~above, np.minimum(over, 0), over)
+        under, over = np.where(given & ~above, np.minimum(under, 0), under), np.where(above, np.maximum(over, 0), over)
+        if not given.any():
+            return under, over
+        order, at = np.argsort(~given, axis=1, kind="stable"), np.arange(len(signs))
+        for unit in order[:, : given.sum(axis=1).max()].T:
+            opposite = np.where(above[at, unit], width + unit, unit)
+            passed.halves.append(passed.rows[-1].of(np.where(given[at, unit], opposite, -1)))
+        low, high = np.hsplit(passed.rows[-1].cut(passed.halves, ends).least(ends), 2)
+        return np.maximum(under, low), np.minimum(over, -high)
 
     def _of_lines(self, boxes: Sequence[Box], least: Floats, most: Floats) -> Floats:
         """About which part of a line along each attribute may be decided differently (``slab.on_a_line``)."""
@@ -166,7 +172,7 @@ class Looking:
         """Which attribute an influence is of."""
         return self._places[number]
 
-    def ends(self, boxes: Sequence[Box]) -> tuple[Floats, Floats]:
+    def ends(self, boxes: Sequence[Box]) -> Ends:
         """From where to where attributes are, as what they add is counted."""
         ends = np.array([[box[place] for place in self._places] for box in boxes], dtype=np.int64)
         found = ends.reshape(len(boxes), len(self._places), 2).astype(np.float64)
@@ -174,26 +180,32 @@ class Looking:
             if multiples is not None:
                 found[:, number] = multiples[ends[:, number]]
         found.sort(axis=2)
-        return found[:, :, 0], found[:, :, 1]
+        return Ends(found[:, :, 0], found[:, :, 1])
 
-    def _least(
-        self, layer: int, rows: Floats, biases: Floats, lines: Sequence[Sequence[Floats]], low: Floats, high: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Lower bounds of rows over a layer's units, without what differs; what that adds; slopes of attributes."""
-        weights, constant = np.broadcast_to(rows, (len(low), *rows.shape)), biases
-        while True:
+    def _carried(
+        self, rows: Floats, biases: Floats, lines: Sequence[Sequence[Floats]], ranges: Sequence[tuple[Floats, Floats]]
+    ) -> tuple[Rows, Floats]:
+        """What lies below rows over the last of these layers, and the best that ranges say of them on the way down."""
+        boxes = len(ranges[0][0])
+        weights, constant, known = (
+            np.broadcast_to(rows, (boxes, *rows.shape)),
+            biases,
+            np.full((boxes, len(rows)), -np.inf),
+        )
+        for layer in reversed(range(len(lines))):
             under, over, intercept = (each[:, None, :] for each in lines[layer])
+            least, most = (np.maximum(each, 0)[:, None, :] for each in ranges[layer])
             falling = np.minimum(weights, 0)
-            below = weights * under + falling * (over - under)
-            constant = constant + np.einsum("bru,bu->br", falling, intercept[:, 0])
-            if not layer:
-                break
-            layer -= 1
-            weight, bias = self._layers[layer]
-            constant, weights = constant + below @ bias, _product(below, weight)
-        slopes = _product(below, self._steps.T)
-        reached = np.where(slopes > 0, slopes * low[:, None, :], slopes * high[:, None, :])
-        return constant + below @ self._origin + reached.sum(axis=2), _product(below, self._moves.T), slopes
+            known = np.maximum(known, constant + ((weights - falling) * least + falling * most).sum(axis=2))
+            weights = weights * under + falling * (over - under)
+            constant = constant + (falling * intercept).sum(axis=2)
+            if layer:
+                weight, bias = self._layers[layer - 1]
+                constant, weights = constant + weights @ bias, _product(weights, weight)
+        made = Rows(
+            constant + weights @ self._origin, _product(weights, self._moves.T), _product(weights, self._steps.T)
+        )
+        return made, known
 
 
 def _product(rows: Floats, weight: Floats) -> Floats:
@@ -227,38 +239,21 @@ def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
     return under, slope, np.where(open_, np.maximum(-slope * low, (1 - slope) * high), 0.0)
 
 
-def crossed(least: Floats, slopes: Floats, low: Floats, high: Floats) -> Floats:
-    """About how much of a box lies between the two half-spaces that the checker counts (``fairdsl_verify.slab``).
+def crossed(rows: Rows, ends: Ends) -> Floats:
+    """About how much of a box the checker says is open (``fairdsl_verify.slab``) by the score's rows.
 
-    And, behind that, how many of the lines along each attribute they meet.
+    And, behind that, how many of the lines along each attribute lie between them.
     """
+    slopes, (low, high) = rows.slopes, ends
+    least, both, reach = rows.least(ends), slopes.sum(axis=1), high - low
     reached = np.minimum(slopes * low[:, None], slopes * high[:, None])
-    both = slopes.sum(axis=1)
     gap = (least - reached.sum(axis=2)).sum(axis=1) + np.minimum(both * low, both * high).sum(axis=1)
-    spread = np.abs(slopes[:, 0]) * (high - low)
+    spread = np.abs(slopes[:, 0]) * reach
     along = np.hstack((np.zeros((len(low), 1)), spread))
     # Without the attribute of a line the widest one of all may be another.
     left = np.where(np.eye(spread.shape[1] + 1, spread.shape[1], -1, dtype=bool), 0.0, spread[:, None])
-    below, above = (_below(least[:, :1] - at, left) for at in (gap[:, None] - along, 0.0))
-    share: Floats = np.clip(above - below, 0.0, 1.0)
+    under, share = (below(least[:, :1] - at, left) for at in (gap[:, None] - along, 0.0))
+    halves = share[:, 0] + below(least[:, 1], np.abs(slopes[:, 1]) * reach) - 1
+    share = np.clip(share - under, 0.0, 1.0)
+    share[:, 0] = np.clip(halves, 0.0, 1.0)
     return share
-
-
-def reached(rows: Rows, low: Floats, high: Floats) -> Floats:
-    """About how much of a box each row leaves at most 0, [boxes, rows]."""
-    return _below(rows.least, np.abs(rows.slopes) * (high - low)[:, None])
-
-
-def _below(least: Floats, spread: Floats) -> Floats:
-    """Which part of a sum is at most 0, about: it is no less than this, and its terms are spread uniformly, so far.
-
-    The widest term is taken as it is, and a logistic curve stands for the normal distribution of all others.
-    """
-    widest, every = spread.max(axis=-1, initial=0.0), spread.sum(axis=-1)
-    deviation = np.sqrt(np.maximum((spread**2).sum(axis=-1) - widest**2, 0) / 12)
-    deviation = np.maximum(deviation, 1e-6 * every) + 1e-100
-    steep, width = _STEEP / deviation, np.maximum(widest, 1e-3 * deviation)
-    at = -(least + (every - widest) / 2)
-    # The mean of the curve over the widest term's range, in closed form.
-    share: Floats = (np.logaddexp(0, steep * at) - np.logaddexp(0, steep * (at - width))) / (steep * width)
-    return np.where(least > 0, 0.0, np.clip(share, 0.0, 1.0))

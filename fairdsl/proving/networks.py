@@ -22,10 +22,11 @@ from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.proving.cutting import Cutting
 from fairdsl.proving.grown import Grown, Waiting
-from fairdsl.proving.looking import Floats, Looking
+from fairdsl.proving.looking import Looking
 from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.planting import CLEARLY, TRIAL, Planter, after, share_of
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
+from fairdsl.proving.rows import Floats
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers
 from fairdsl_verify.question import NO, YES, Box

@@ -22,12 +22,12 @@ from fairdsl.ir.question import GroupMetric, Pair, Quantity
 from fairdsl.numerics.narrow import measure_of
 from fairdsl.proving.distributions import order_for
 from fairdsl.proving.groups import file_of, rates_question_of
-from fairdsl.proving.grown import Wanted
+from fairdsl.proving.grown import Grown, Wanted
 from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
-from fairdsl.proving.trees import grow_trees, many_at_a_time
+from fairdsl.proving.trees import Planted, grow_trees, many_at_a_time
 from fairdsl.proving.watching import INTERRUPTED, Watch
 from fairdsl.report.proof import CHECKER, ProofFile
 from fairdsl.semantics import front_end
@@ -172,9 +172,7 @@ class _Made:
         raw = BytesIO()
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
             file.write(json.dumps(self.question, ensure_ascii=True, separators=(",", ":")).encode())
-            for line in self.lines:
-                file.write(f"\n{line}".encode())
-            file.write(b"\n")
+            file.write("\n".join(("", *self.lines, "")).encode())
         return raw.getvalue()
 
     def claiming(self, totals: Totals) -> _Made:
@@ -223,6 +221,7 @@ def _grown(
     assert problem.model.deployed is not None
     checker = checker_of(relaxed_or_not({**asked, "claims": _claims(margin)}), Graph(content))
     compared = checker.question.compared = somebody(checker, deadline)
+    tree: Grown | Planted
     if many_passes(checker):
         tree, totals = grow_networks(checker, deadline, problem, observer)
     elif many_at_a_time(checker):

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
+from time import thread_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +26,11 @@ from fairdsl.clock import Deadline
 from fairdsl.proving.grown import Grown, Wanted
 from fairdsl.proving.prover import grow, line_of
 from fairdsl_verify import RejectedError
-from fairdsl_verify.forest import Forest, Tree
+from fairdsl_verify.forest import Forest, Known, Tree
 from fairdsl_verify.moments import planned
-from fairdsl_verify.tree import Checker, Totals
+from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["grow_trees", "many_at_a_time"]
+__all__ = ["Planted", "grow_trees", "many_at_a_time"]
 
 #: Axes at most, for sets of them are bits; sums stay below.
 _AXES, _FITS = 62, 2**61
@@ -39,10 +42,11 @@ _BEYOND = 1e-9
 _TERMS_OF_BOX = 2.0**19
 
 #: Boxes at most: more take too much memory. If the checker has no time for enough of them, so much more is to be known.
-_BOXES, _MORE = 5_000_000, 0.005
+_BOXES, _MORE = 8_000_000, 0.005
 
-#: Seconds of the checker, at most; for a box that ranges settle; and for each two leaves of one that is counted.
-_SECONDS, _OF_BOX, _OF_TWO = 120.0, 50e-6, 100e-9
+#: Seconds of the checker, at most; for a box that ranges settle, and for each two leaves of one that is counted, before
+#: some of either are tried: so many.
+_SECONDS, _OF_BOX, _OF_TWO, _TRIED = 150.0, 50e-6, 15e-9, 48
 
 
 def many_at_a_time(checker: Checker) -> bool:
@@ -55,7 +59,32 @@ def many_at_a_time(checker: Checker) -> bool:
     return free and compared and whole and isinstance(net, Forest) and not net.margin
 
 
-def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted: Wanted) -> tuple[Grown, Totals]:
+@dataclass(frozen=True)
+class Planted:
+    """A tree of boxes in arrays, for there are millions: what is above it, and of each box its first half and its line.
+
+    Behind the first half stands the other one; it is -1 where there is none.
+    """
+
+    above: tuple[str, ...]
+    child: NDArray[np.int64]
+    text: NDArray[np.int32]
+    texts: Sequence[str]
+
+    def lines(self) -> Iterator[str]:
+        """The nodes in preorder."""
+        yield from self.above
+        child, text, waiting = self.child.data, self.text.data, [0]
+        while waiting:
+            box = waiting.pop()
+            yield self.texts[text[box]]
+            if (first := child[box]) >= 0:
+                waiting += (first + 1, first)
+
+
+def grow_trees(
+    checker: Checker, deadline: Deadline, observer: Observer, wanted: Wanted
+) -> tuple[Planted | Grown, Totals]:
     """A tree of splits at tests, and what its leaves come to; whatever is open at the deadline stays so.
 
     It ends where as much is fair and unfair as is wanted. Where trees are too large, or kernels are late, boxes are cut
@@ -69,14 +98,13 @@ def grow_trees(checker: Checker, deadline: Deadline, observer: Observer, wanted:
     fair, unfair = (float(share) + _BEYOND for share in wanted)
     enough = fair, unfair if wanted[1] else 0.0
     splitting.go_on(deadline, _BOXES, enough)
-    limits = (_OF_BOX, _OF_TWO), _SECONDS, enough
+    limits = lowering.seconds(splitting, enough), _SECONDS, enough
     while splitting.waiting and splitting.boxes < _BOXES and not deadline.passed and not splitting.shows(*limits):
         splitting.go_on(deadline, _BOXES, (splitting.known[0] + _MORE, 0.0))
     cuts = splitting.cuts(*limits)
     alike, apart = (lowering.idle * size for size in splitting.sizes(cuts))
-    root = lowering.planted(splitting.groups, cuts)
-    root.pruned()
-    return root, Totals(fair=alike, unfair=apart, open=checker.mass(checker.root()) - alike - apart, somebody=True)
+    totals = Totals(fair=alike, unfair=apart, open=checker.mass(checker.root()) - alike - apart, somebody=True)
+    return lowering.planted(splitting.groups, cuts), totals
 
 
 class _Lowering:
@@ -84,7 +112,7 @@ class _Lowering:
 
     def __init__(self, checker: Checker) -> None:
         assert isinstance(checker.net, Forest)
-        self._net, self._question = checker.net, checker.question
+        self._checker, self._net, self._question = checker, checker.net, checker.question
         (self._constant, self._trees), attributes = self._net.start, self._question.attributes
         cuts = {at: sorted({c for tree in self._trees for c in tree.cuts(at)}) for at in self._question.shared}
         #: The attributes that are tested, and where each part of them begins; behind these the end.
@@ -118,9 +146,7 @@ class _Lowering:
 
         Raises RejectedError where the checker does not count the whole.
         """
-        known, numbers = self._net.start, range(len(self._question.assignments))
-        for line in _put_together(groups, len(self._trees)):
-            known = self._net.added(known, [int(text) for text in line.split(" ")[1:]])
+        known, numbers = self._together(groups), range(len(self._question.assignments))
         ends = [(0, attribute.size) for attribute in self._question.attributes]
         sides = [[self._net.worst(tree, numbers, made) for tree in known[1]] for made in (min, max)]
         for trees in sides:
@@ -134,6 +160,59 @@ class _Lowering:
                 leaves = self._leaves(number, tree)
                 worst.append(replace(leaves, whose=np.tile(side, (len(leaves), 1))))
         return worst, sum(float((2.0 ** self._narrow(tree)).sum()) for tree in worst)
+
+    def _together(self, groups: Sequence[Sequence[int]]) -> Known:
+        """What the domain has left of the trees, once some are one. Raises RejectedError where these are too large."""
+        known = self._net.start
+        for line in _put_together(groups, len(self._trees)):
+            known = self._net.added(known, [int(text) for text in line.split(" ")[1:]])
+        return known
+
+    def seconds(self, splitting: Splitting, enough: tuple[float, float]) -> tuple[float, float]:
+        """Of the checker, for a box that ranges settle, with the cuts that make it, and for each two leaves of others.
+
+        It is timed on some of the boxes that show enough, for from model to model it differs by ten times.
+        """
+        cuts = splitting.cuts((_OF_BOX, _OF_TWO), inf, enough)
+        planted, of_box, of_two = self.planted(splitting.groups, cuts), _OF_BOX, _OF_TWO
+        halved, counted = np.flatnonzero(cuts.child >= 0), np.flatnonzero(cuts.counted)
+        ranged = int((cuts.alike | (cuts.above >= 0)).sum())
+        with suppress(RejectedError):  # it is said once all is written
+            if len(halved) and ranged:
+                of_box = self._timed(splitting, planted, halved) / ranged
+            if len(counted):
+                leaves = splitting.leaves(counted).astype(np.float64)
+                of_two = self._timed(splitting, planted, counted) / float((leaves**2).sum())
+        return of_box, of_two
+
+    def _timed(self, splitting: Splitting, planted: Planted, boxes: NDArray[np.int64]) -> float:
+        """About how many seconds the checker takes for the lines of boxes; of those that are cut, with their halves'.
+
+        The first boxes are the largest, and take longest, so of these more are tried.
+        """
+        root, together, took = self._checker.root(), self._together(splitting.groups), 0.0
+        behind = np.unique(np.geomspace(1, len(boxes), _TRIED).astype(np.int64)).tolist()
+        for begin, end in pairwise([0, *behind]):
+            box = int(boxes[(begin + end) // 2])
+            ends, known = list(root.box), together
+            for at, begins, low, high in zip(self._axes, self._begins, *splitting.ends(box), strict=True):
+                ends[at] = begins[low], begins[high] - 1
+                known = self._net.narrowed(known, at, ends[at])
+            began = thread_time()
+            self._checked(planted, box, Node(tuple(ends), root.admitted, known))
+            took += (thread_time() - began) * (end - begin)
+        return took
+
+    def _checked(self, planted: Planted, box: int, node: Node) -> None:
+        """What the checker does of a box; of one that is cut, of its halves that ranges settle, too."""
+        words, first = planted.texts[planted.text[box]].split(" "), int(planted.child[box])
+        if first < 0:
+            self._checker.leaf(node, words, Totals())
+            return
+        for half, below in enumerate(self._checker.halves(node, words), first):
+            claim = planted.texts[planted.text[half]].split(" ")
+            if claim[0] in "=U":
+                self._checker.leaf(below, claim, Totals())
 
     def _narrow(self, tree: Leaves) -> NDArray[np.int64]:
         """In how many attributes each leaf has not all positions."""
@@ -168,29 +247,18 @@ class _Lowering:
             members=(number,),
         )
 
-    def planted(self, groups: Sequence[Sequence[int]], cuts: Cuts) -> Grown:
+    def planted(self, groups: Sequence[Sequence[int]], cuts: Cuts) -> Planted:
         """The lines that put trees together, and below them how boxes are cut."""
-        root = tree = Grown()
-        for line in _put_together(groups, len(self._trees)):
-            tree.split, tree.below = line, (Grown(),)
-            tree = tree.below[0]
-        child, axis, cut, alike, above, below, counted = (each.tolist() for each in cuts)
-        waiting = [(0, tree)]
-        while waiting:
-            number, grown = waiting.pop()
-            first = child[number]
-            if first >= 0:
-                at = axis[number]
-                grown.split = line_of(self._axes[at], self._begins[at][cut[number]] - 1)
-                grown.below = Grown(), Grown()
-                waiting += (first, grown.below[0]), (first + 1, grown.below[1])
-            elif alike[number]:
-                grown.claim = "="
-            elif above[number] >= 0:
-                grown.claim = f"U {above[number]} {below[number]}"
-            elif counted[number]:
-                grown.claim = "~"
-        return root
+        people = len(self._question.assignments)
+        said = np.where(cuts.above >= 0, cuts.above * people + cuts.below, -1 - cuts.alike - 2 * cuts.counted)
+        codes, leaf = np.unique(said, return_inverse=True)
+        texts = ["?=~"[-1 - code] if code < 0 else f"U {code // people} {code % people}" for code in codes.tolist()]
+        first = []
+        for at, begins in zip(self._axes, self._begins, strict=True):
+            first.append(len(texts) - 1)  # no box is cut before the first part
+            texts += [line_of(at, begin - 1) for begin in begins[1:-1]]
+        text = np.where(cuts.child >= 0, np.array([*first, 0])[cuts.axis] + cuts.cut, leaf)
+        return Planted(tuple(_put_together(groups, len(self._trees))), cuts.child, text.astype(np.int32), texts)
 
 
 def _put_together(groups: Sequence[Sequence[int]], count: int) -> Iterator[str]:

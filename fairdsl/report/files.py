@@ -37,6 +37,8 @@ class SpecFile:
     path: str
     #: The digest of its bytes; None where it was not read.
     sha256: str | None = None
+    #: The files that it uses, by their paths from its folder; None where there are none.
+    uses: tuple[HashedFile, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

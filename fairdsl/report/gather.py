@@ -15,9 +15,9 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.plan.errors import nobody_compared
 from fairdsl.prelude import registered
 from fairdsl.report.asked import Asked
-from fairdsl.report.hashes import hashed_data, hashed_models
+from fairdsl.report.hashes import hashed_data, hashed_models, spec_file
 from fairdsl.report.headings import taken_over
-from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
+from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.report.people import AttributeKind, EdgesFrom, ListedAttribute, ListedDomain, ListedPopulation
 from fairdsl.report.ran import Ran
 from fairdsl.report.stopped import Stopped
@@ -111,7 +111,7 @@ class Gathering:
         self._header = Report(
             fairdsl=version(),
             audit=spec.title,
-            spec=SpecFile(path=path, sha256=spec.source.sha256),
+            spec=spec_file(spec, path),
             models=hashed_models(spec, elaborated.models, models, elaborated.agreements),
             data=hashed_data(spec, data),
             domains=domains(spec),
@@ -184,7 +184,7 @@ def not_read(
     return Report(
         fairdsl=version(),
         audit=spec.title,
-        spec=SpecFile(path=path, sha256=spec.source.sha256),
+        spec=spec_file(spec, path),
         seed=seed,
         asked=asked,
         properties=tuple(

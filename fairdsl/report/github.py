@@ -27,10 +27,11 @@ def github(sheet: Sheet) -> str:
 
 def _property(item: PropertySheet, spec: str) -> Iterator[str]:
     for demand in item.demands:
-        if demand.judgement in _LEVELS:
-            text = f"{demand.plain} {demand.resting}".strip()
-            title = f"{item.name}: {demand.judgement.value}"
-            yield _command(_LEVELS[demand.judgement], demand.span or item.span, title, text, spec)
+        if demand.judgement in _LEVELS or demand.against:
+            text = " ".join(one for one in (demand.plain, demand.resting, *demand.against) if one)
+            title = f"{item.name}: {demand.judgement.value}" + (", contradicted" if demand.against else "")
+            level = "error" if demand.against else _LEVELS[demand.judgement]
+            yield _command(level, demand.span or item.span, title, text, spec)
 
 
 def _finding(finding: Diagnostic) -> str:

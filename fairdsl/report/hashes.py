@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from hashlib import sha256
+from pathlib import PurePath
 
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import FileSource
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
-from fairdsl.report.model import HashedFile
+from fairdsl.report.model import HashedFile, SpecFile
 from fairdsl.semantics.checked import CheckedSpec
 from fairdsl.source.reading import content_of
+
+
+def spec_file(spec: CheckedSpec, path: str) -> SpecFile:
+    """The spec, which is read at ``path``, and the files that it uses."""
+    folder = os.path.dirname(spec.source.path) or os.curdir
+    uses = tuple(
+        HashedFile(
+            name=PurePath(os.path.relpath(file.path, folder)).as_posix(),
+            path=file.path,
+            sha256=file.sha256,
+        )
+        for file in spec.used
+    )
+    return SpecFile(path=path, sha256=spec.source.sha256, uses=uses or None)
 
 
 def hashed_models(

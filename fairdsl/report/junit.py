@@ -1,6 +1,7 @@
 """A report as JUnit XML, which every build server reads: a case for each demand, a suite for the spec.
 
 What is violated has failed. What is refused, unknown or about nobody is an error, and never passes: nothing was shown.
+So is what a second opinion contradicts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def junit(sheet: Sheet) -> str:
     mistakes = [finding for finding in sheet.findings if finding.severity is Severity.ERROR]
     demands = [(item, demand) for item in sheet.properties for demand in item.demands]
     failed = sum(demand.judgement is Judgement.VIOLATED for _, demand in demands)
-    errors = sum(demand.judgement in _OPEN for _, demand in demands) + len(mistakes)
+    errors = sum(_open(demand) for _, demand in demands) + len(mistakes)
     seconds = f"{sum(demand.seconds for _, demand in demands):.3f}"
     counts = {"tests": str(len(demands) + len(mistakes)), "failures": str(failed), "errors": str(errors)}
     root = Xml.Element("testsuites", {"name": "fairdsl", **counts, "time": seconds})
@@ -42,12 +43,16 @@ def junit(sheet: Sheet) -> str:
     )
 
 
+def _open(demand: DemandSheet) -> bool:
+    return demand.judgement in _OPEN or (demand.judgement is not Judgement.VIOLATED and bool(demand.against))
+
+
 def _came(case: Xml.Element, demand: DemandSheet) -> None:
     said = {"type": demand.judgement.value, "message": _clean(demand.plain)}
-    text = _clean("\n".join(one for one in (demand.outcome, demand.resting, demand.claim) if one))
+    text = _clean("\n".join(one for one in (demand.outcome, demand.resting, demand.claim, *demand.against) if one))
     if demand.judgement is Judgement.VIOLATED:
         Xml.SubElement(case, "failure", said).text = text
-    elif demand.judgement in _OPEN:
+    elif _open(demand):
         Xml.SubElement(case, "error", said).text = text
     else:
         Xml.SubElement(case, "system-out").text = text

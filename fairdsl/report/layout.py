@@ -117,9 +117,15 @@ def _taken(report: Report) -> Iterator[str]:
 
 
 def _files(report: Report) -> Iterator[FileSheet]:
-    """Spec, models and data, with the digests that pin them."""
+    """Spec, what it uses, models and data, with the digests that pin them."""
     spec = HashedFile(name="", path=report.spec.path, sha256=report.spec.sha256)
-    kinds = [("spec", spec), *(("model", file) for file in report.models), *(("data", file) for file in report.data)]
+    uses = (("used", replace(file, name="")) for file in report.spec.uses or ())
+    kinds = [
+        ("spec", spec),
+        *uses,
+        *(("model", file) for file in report.models),
+        *(("data", file) for file in report.data),
+    ]
     for kind, file in kinds:
         connected = [] if file.binding is None else file.binding.summary()
         if file.agreement is not None:
@@ -204,6 +210,7 @@ def _demand(demand: DemandReport, alike: Sequence[DemandReport], item: PropertyR
         claim=basis(demand),
         plain=plain(demand),
         resting=resting(demand),
+        against=_against(demand),
         seconds=demand.seconds,
         standings=standings(demand),
         blocks=(*_because(demand), *_notes(row_lines(demand, item)), *_groups(demand, item)),
@@ -269,13 +276,16 @@ def _because(demand: DemandReport) -> Iterator[Block]:
 
 def _opinions(demand: DemandReport) -> Iterator[Note]:
     """Those that contradict, then the others; who agrees stands in the evidence."""
-    opinions = demand.opinions or ()
-    against = tuple(one.in_words() for one in opinions if one.stand is Stand.CONTRADICTS)
-    if against:
+    if against := _against(demand):
         yield Note("against", against)
+    opinions = demand.opinions or ()
     others = tuple(one.in_words() for one in opinions if one.stand not in (Stand.CONTRADICTS, Stand.AGREES))
     if others:
         yield Note("also", others)
+
+
+def _against(demand: DemandReport) -> tuple[str, ...]:
+    return tuple(one.in_words() for one in demand.opinions or () if one.stand is Stand.CONTRADICTS)
 
 
 def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:

@@ -59,7 +59,7 @@ def sarif(sheet: Sheet) -> str:
                         f"{item.name}: {demand.plain}"
                         for item in sheet.properties
                         for demand in item.demands
-                        if demand.judgement not in _LEVELS
+                        if not _level(demand)
                     ],
                 },
             }
@@ -77,11 +77,16 @@ def _artifacts(sheet: Sheet) -> list[_Json]:
     ]
 
 
+def _level(demand: DemandSheet) -> str | None:
+    """How bad it is; None where it is fine."""
+    return "error" if demand.against else _LEVELS.get(demand.judgement)
+
+
 def _demands(sheet: Sheet) -> Iterator[tuple[_Json, _Json]]:
     spec, *others = sheet.files
     related = [_related(file.place, f"the {file.kind} {file.name}") for file in others if file.sha256]
     for item in sheet.properties:
-        for demand in (demand for demand in item.demands if demand.judgement in _LEVELS):
+        for demand in (demand for demand in item.demands if _level(demand)):
             rule = _rule(demand.metric, demand.words, demand.meaning or demand.text)
             yield _result(spec.place, item, demand, related), rule
 
@@ -93,10 +98,11 @@ def _result(spec: str, item: PropertySheet, demand: DemandSheet, related: list[_
     if item.span is not None:
         places.insert(0, _location(item.span) | {"message": {"text": f"the property {item.name}"}})
     worth = [kind.word for kind in demand.standings]
+    said = (f"{item.name}: {demand.plain}", demand.resting, *demand.against)
     return {
         "ruleId": demand.metric,
-        "level": _LEVELS[demand.judgement],
-        "message": {"text": " ".join(text for text in (f"{item.name}: {demand.plain}", demand.resting) if text)},
+        "level": _level(demand),
+        "message": {"text": " ".join(text for text in said if text)},
         "locations": [place | {"logicalLocations": [name]}],
         "relatedLocations": [one | {"id": number} for number, one in enumerate(places, start=1)],
         "partialFingerprints": {"fairdslDemand/v1": _digest(item.name, demand.metric, " ".join(demand.text.split()))},

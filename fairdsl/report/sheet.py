@@ -135,6 +135,8 @@ class DemandSheet:
     #: The verdict in one sentence, and what it rests on in another.
     plain: str
     resting: str
+    #: Second opinions that contradict the verdict.
+    against: tuple[str, ...]
     #: How long it took.
     seconds: float
     standings: tuple[Standing, ...]

@@ -77,6 +77,7 @@ def check_spec(
     audit = loaded.main.audit
     return CheckedSpec(
         source=loaded.source,
+        used=tuple(each.span.file for each in loaded.used),
         title=audit.title.value if audit else None,
         domains={name: domain for name, domain in checker.domains.items() if domain is not None},
         labels={name: label for name, label in checker.labels.items() if label is not None},

@@ -223,6 +223,8 @@ class CheckedSpec:
     """Everything a spec declares, its own and what it uses."""
 
     source: SourceFile
+    #: The files that it uses, in the order in which they are needed.
+    used: tuple[SourceFile, ...] = field(default=(), kw_only=True)
     title: str | None
     domains: Mapping[str, Domain]
     labels: Mapping[str, LabelDeclaration]

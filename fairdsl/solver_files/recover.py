@@ -22,7 +22,8 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.options import Run, options_of, split_settings
 from fairdsl.plan.registry import sections
 from fairdsl.report.gather import Gathering
-from fairdsl.report.model import Recovered, Report, SpecFile
+from fairdsl.report.hashes import spec_file
+from fairdsl.report.model import Recovered, Report
 from fairdsl.solver_files import errors
 from fairdsl.solver_files.answers import outputs_of
 from fairdsl.solver_files.manifest import MANIFEST, Manifest, read_manifest, refusal
@@ -85,7 +86,7 @@ def _of_spec(report: Report, asked: Derivation, place: Path, *, spec_named: bool
     part = tuple(one.name for one in asked.spec.properties if one.name in found)
     every = len(part) == len(asked.spec.properties) and not asked.properties
     named = Recovered(folder=str(place), spec_named=spec_named, properties=() if every else part)
-    return replace(report, spec=SpecFile(path=asked.path, sha256=asked.spec.source.sha256), recovered=named)
+    return replace(report, spec=spec_file(asked.spec, asked.path), recovered=named)
 
 
 def _by_manifest(folder: Path) -> bool:

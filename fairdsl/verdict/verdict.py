@@ -312,6 +312,8 @@ class Value(Enclosed, _NoTruthValue):
     def __post_init__(self) -> None:
         if self.defined and self.reason is Reason.UNDEFINED:
             raise ValueError("a number that is defined is not unknown for being none")
+        if any(not 0 <= place < len(self.rates) for place in self.most + self.least):
+            raise ValueError("the most and the least favoured groups are some of those that have rates")
 
     @property
     def exact(self) -> bool:

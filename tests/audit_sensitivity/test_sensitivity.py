@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -15,9 +16,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import fairdsl
-from fairdsl.audit_sensitivity import Fate, Kind, Planted, Sensitivity
+from fairdsl.audit_sensitivity import Fate, Kind, Planted, Sensitivity, run
 from fairdsl.cli.app import cli
 from fairdsl.codec import from_plain
+from fairdsl.report.model import Report
+from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Verdict
 
 ROOT = Path(__file__).parents[2]
 SPEC = ROOT / "examples" / "sensitivity" / "clerks.fair"
@@ -184,3 +187,27 @@ def test_a_function_is_planted_in_by_its_answers(tmp_path: Path) -> None:
         path, callables={"invite": invite}, kinds=["group"], strengths=["20%"], properties=["blind"]
     )
     assert [one.detected_by for one in found.planted] == [("blind",)]
+
+
+OPEN = Unknown(reason=Reason.INCOMPLETE, detail="", evidence=Evidence(backend="smt", method=""))
+
+
+@pytest.mark.parametrize("verdict", [Refused(), OPEN])
+def test_what_is_not_known_survives_nothing(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    audits: list[Report] = []
+
+    def audited(*arguments: Any, **options: Any) -> Report:
+        report = audits[0] if audits else verify(*arguments, **options)
+        if audits:
+            [item] = report.properties
+            demands = tuple(replace(demand, verdict=verdict) for demand in item.demands)
+            report = replace(report, properties=(replace(item, demands=demands),))
+        audits.append(report)
+        return report
+
+    verify = run.verify
+    monkeypatch.setattr(run, "verify", audited)
+    found = fairdsl.sensitivity(SPEC, kinds=["group"], strengths=["20%"], properties=["blind"])
+    assert [(one.fate, one.undecided) for one in found.planted] == [(Fate.UNDECIDED, ("blind",))]
+    assert found.exit_code.value == 3
+    assert "blind  HOLDS     group unknown" in str(found)

@@ -53,6 +53,21 @@ UNFAIR = {("female", 2): 15, ("female", 6): 10, ("male", 2): 5, ("male", 6): 20}
 FAIR = {("female", 2): 6, ("female", 6): 19, ("male", 2): 5, ("male", 6): 20}
 
 
+def test_a_file_that_the_spec_uses_is_compared_as_well(tmp_path: Path) -> None:
+    declared, asked = SPEC.split("distribution people")[0], SPEC[SPEC.index("distribution everybody") :]
+    (tmp_path / "s.fair").write_text(
+        'use "parts/all.fair"\n' + asked.replace("four_fifths", "again").replace("people", "everybody")
+    )
+    (tmp_path / "parts").mkdir()
+    reports = []
+    for highest in (9, 5):
+        (tmp_path / "parts" / "all.fair").write_text(declared.replace("0 .. 9", f"0 .. {highest}"))
+        reports.append(fairdsl.check(tmp_path / "s.fair"))
+    found = fairdsl.compare(*reports)
+    assert (found.spec.same, [(file.name, file.same) for file in found.used]) == (True, [("parts/all.fair", False)])
+    assert "used   " in reports[0].rendered("text")
+
+
 def table(path: str, rows: Mapping[tuple[str, int], int]) -> None:
     lines = [f"{sex},{income}" for (sex, income), count in rows.items() for _ in range(count)]
     Path(path).write_text("\n".join(["sex,income", *lines]) + "\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -111,6 +112,16 @@ def test_a_line_with_another_threshold_is_another_demand() -> None:
     other = demand("measure fair_share")
     strict, loose = (demand(f"require fair_share >= {n}%", _HOLDS) for n in (90, 50))
     found = compare(report(other, strict), report(other, loose))
+    assert [(one.before, one.after) for one in found.properties[0].demands][1:] == [(_HOLDS, None), (None, _HOLDS)]
+    assert found.exit_code is ExitCode.WORSE
+
+
+def test_a_metric_that_is_defined_in_another_way_is_another_demand() -> None:
+    old, new = (
+        replace(demand("require mine <= 5%", _HOLDS), definition=f"gap(rate({event}))") for event in ("high", "low")
+    )
+    kept = demand("measure parity_gap")
+    found = compare(report(kept, old), report(kept, new))
     assert [(one.before, one.after) for one in found.properties[0].demands][1:] == [(_HOLDS, None), (None, _HOLDS)]
     assert found.exit_code is ExitCode.WORSE
 

@@ -34,6 +34,23 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert read_report(saved(tmp_path, "report.json", REPORT)) == REPORT
 
 
+#: Decisions that were recorded of nobody.
+NOWHERE = {
+    "model": "m",
+    "path": "p.csv",
+    "sha256": "ab",
+    "column": "c",
+    "reading": "names",
+    "disagreements": [],
+    "rows": 0,
+    "agreeing": 0,
+    "ties": 0,
+    "agreeing_exactly": None,
+    "asked": 1,
+    "findings": [],
+}
+
+
 def spoilt(change: Callable[[Any], object]) -> Any:
     content: Any = as_json(REPORT)
     change(content)
@@ -76,6 +93,9 @@ IN_VERDICT = "`properties[0].demands[0].verdict."
         (spoilt(lambda r: rate(r)["mass"].update(low=0.75)), IN_VERDICT + "rates[0].mass` does not fit together"),
         (spoilt(lambda r: rate(r)["mass"].update(high="1")), IN_VERDICT + "rates[0].mass.high` is not a number"),
         (spoilt(lambda r: rate(r)["group"].update(sex=None)), IN_VERDICT + "rates[0].group.sex` is not text or a numb"),
+        (spoilt(lambda r: first(r)["verdict"].update(most=[2])), "verdict` does not fit together"),
+        (spoilt(lambda r: first(r)["verdict"].update(least=[-1])), "verdict` does not fit together"),
+        (spoilt(lambda r: r["models"][0].update(agreement=NOWHERE)), "agreement` does not fit together"),
         (spoilt(lambda r: first(r).update(threshold={"relation": "~"})), "threshold.relation` is not one of"),
         (spoilt(lambda r: rate(r).update(low_exact="1/" + "9" * 1_000_000)), "low_exact` has too many digits"),
     ],

@@ -52,6 +52,14 @@ def test_a_float_means_its_shortest_decimal_in_its_own_type(kind: Any, tmp_path:
     assert rates(path, as_stored=True) == [Fraction(float(kind(x))) for x in (0.1, 0.5, -0.7)]
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_floats_in_a_dictionary_are_as_others(kind: str, tmp_path: Path) -> None:
+    values = np.array([0.1, 0.5, 0.1], dtype=kind)
+    path = write(tmp_path, pyarrow.array(values).dictionary_encode())
+    assert rates(path) == [Fraction("0.1"), Fraction("0.5"), Fraction("0.1")]
+    assert rates(path, as_stored=True) == [Fraction(float(value)) for value in values]
+
+
 def shortest(value: Any) -> Fraction:
     """The decimal with the fewest digits that is rounded to the value in its type."""
     for digits in range(1, 18):

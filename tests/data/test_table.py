@@ -247,6 +247,8 @@ def test_blanks_before_a_cell_are_a_names_own_where_no_quotes_follow(tmp_path: P
     assert read_table(str(path), domain).values.points() == [(0, 30), (1, 40), (1, 50), (0, 60)]
     path.write_text('age,sex\n30, "Male"\n40, " Male"\n50," Fe, male"\n')
     assert read_table(str(path), domain).values.points() == [(1, 30), (0, 40), (2, 50)]
+    path.write_text('sex,age,note\n Male,30,a\nMale,40, "b, ""c"""\n "Male",50, "\nd"\n Male,60,"e, ""\n Male"\n')
+    assert read_table(str(path), domain).values.points() == [(0, 30), (1, 40), (1, 50), (0, 60)]
 
 
 def test_rows_of_other_lengths_are_counted(tmp_path: Path) -> None:

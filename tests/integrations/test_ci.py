@@ -85,6 +85,9 @@ def test_another_question_is_held_against_nothing() -> None:
     [item] = report(BROKEN).properties
     other = replace(report(BROKEN), properties=(replace(item, clauses=("differ in age",)),))
     assert Gate(baseline=report(BROKEN)).exit_code(other) is ExitCode.VIOLATED
+    [line] = item.demands
+    other = replace(report(BROKEN), properties=(replace(item, demands=(replace(line, definition="most(rate(low))"),)),))
+    assert Gate(baseline=report(BROKEN)).exit_code(other) is ExitCode.VIOLATED
 
 
 def test_mistakes_pass_no_gate() -> None:

@@ -97,7 +97,7 @@ def test_no_unit_that_is_unfair_is_left_out() -> None:
     assert (less > 30, tight > 15) == (True, True), (less, tight, len(several()))
 
 
-WITHIN, UNIT = Region.within, Region._unit
+WITHIN, UNIT, CROSSED, CUT = Region.within, Region._unit, Region.crossed, Region.cut
 
 
 def too_narrow(self: Region, layer: int, ends: Any) -> Any:
@@ -136,11 +136,17 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
     "nobody is off": (regions, "Region", of_the_region),
     "one less than there are": (regions, "between", lambda *given: slab.between(*given) - 1),
     "a region is forgotten": (
-        regions,
+        Region,
         "crossed",
-        lambda found, mass: (True not in found._signs.values()) * slab.crossed(found, mass),
+        lambda self, mass: (True not in self._signs.values()) * CROSSED(self, mass),
     ),
-    "half of what lies between": (regions, "crossed", lambda found, mass: slab.crossed(found, mass) // 2),
+    "half of what lies between": (Region, "crossed", lambda self, mass: CROSSED(self, mass) // 2),
+    "a half-space counts less than nothing": (Region, "_times", lambda self, row, half: -2),
+    "a row is finer than its number": (
+        Region,
+        "cut",
+        lambda self, row, layers: [row[0] + 1, *CUT(self, row, layers)[1:]],
+    ),
 }
 
 

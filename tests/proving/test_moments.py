@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import onnx
 import pytest
 
-from fairdsl.backends.leaf_boxes import leaf_sets, splitting
+from fairdsl.backends.leaf_boxes import Splitting, leaf_sets, splitting
 from fairdsl.backends.leaf_boxes.graft import USED, empty
 from fairdsl.backends.leaf_boxes.kernels.by_ranges import ALIKE, NOTHING, weigh
 from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Found
@@ -238,7 +239,7 @@ def test_no_more_is_claimed_than_there_is_time_to_check(tmp_path: Path, monkeypa
     monkeypatch.setattr(splitting, "_CUTS", 1)
     monkeypatch.setattr(leaf_sets, "_MERGED", 1)
     monkeypatch.setattr(trees, "_BOXES", 8)
-    monkeypatch.setattr(trees, "_OF_BOX", 1.0)
+    monkeypatch.setattr(trees._Lowering, "seconds", lambda *_: (1.0, 1e-7))
     rng = random.Random(11)
     made = [random_tree(rng, 3, lambda: rng.randint(-4, 5) / 8) for _ in range(40)]
     onnx.save(tree_file([regressor(made, result="scores")], outputs=["scores"]), tmp_path / "m.onnx")
@@ -252,6 +253,49 @@ def test_no_more_is_claimed_than_there_is_time_to_check(tmp_path: Path, monkeypa
         shown.append(found.proof.certified + found.proof.falsified)
     assert 0 < shown[0] < shown[-1]
     assert shown == sorted(shown)
+
+
+def test_what_the_checker_takes_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock on which a cut takes 2 s, a claim of ranges 3 s, and one of means and variances 5 s."""
+    clock, halves, leaf, seconds = [0.0], Checker.halves, Checker.leaf, trees._Lowering.seconds
+    both = [False, False]
+
+    def slow_halves(checker: Checker, node: Node, words: Sequence[str]) -> list[Node]:
+        clock[0] += 2.0
+        return halves(checker, node, words)
+
+    def slow_leaf(checker: Checker, node: Node, claim: Sequence[str], totals: Totals) -> None:
+        clock[0] += 5.0 if claim[0] == "~" else 3.0
+        leaf(checker, node, claim, totals)
+
+    def held(lowering: trees._Lowering, boxes: Splitting, enough: tuple[float, float]) -> tuple[float, float]:
+        found = seconds(lowering, boxes, enough)
+        cuts = boxes.cuts((trees._OF_BOX, trees._OF_TWO), inf, enough)
+        ranged, halved = int((cuts.alike | (cuts.above >= 0)).sum()), int((cuts.child >= 0).sum())
+        leaves = boxes.leaves(np.flatnonzero(cuts.counted))
+        if ranged and halved:
+            both[0] = True
+            assert found[0] == pytest.approx(3 + 2 * halved / ranged)
+        if len(leaves):
+            both[1] = True
+            assert found[1] == pytest.approx(5 * len(leaves) / float((leaves**2).sum()))
+        return found
+
+    monkeypatch.setattr(splitting, "_CUTS", 1)
+    monkeypatch.setattr(leaf_sets, "_MERGED", 1)
+    monkeypatch.setattr(trees, "_TRIED", 100)
+    monkeypatch.setattr(trees, "thread_time", lambda: clock[0])
+    monkeypatch.setattr(Checker, "halves", slow_halves)
+    monkeypatch.setattr(Checker, "leaf", slow_leaf)
+    monkeypatch.setattr(trees._Lowering, "seconds", held)
+    for seed in range(5, 12):
+        rng = random.Random(seed)
+        made = [random_tree(rng, 3, lambda: rng.randint(-4, 5) / 8) for _ in range(40)]  # noqa: B023
+        onnx.save(tree_file([regressor(made, result="scores")], outputs=["scores"]), tmp_path / "m.onnx")
+        monkeypatch.setattr(trees, "_BOXES", 6 + seed)
+        found, *_ = prove(tmp_path, "score >= 1/4", spec=OPEN, properties=("share",))
+        assert found.proof is not None, found.said
+    assert both == [True, True]
 
 
 def test_boxes_that_say_most_for_their_seconds() -> None:

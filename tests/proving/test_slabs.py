@@ -281,13 +281,15 @@ def test_more_is_proved_where_boxes_are_counted(tmp_path: Path) -> None:
     asked = question(attributes=wide, asks="share", decides={"of": "score", "relation": ">", "threshold": "1/2"})
     asked["claims"] = asked["claims"] | {"holds": False, "certified": "9/10", "compared": []}
     assert tried(tmp_path, LINEAR, asked, "~").follows
-    # An engine that counts half of what is open claims more than follows.
+    # Who is 0 is treated unfairly where sex counts as well, so an engine that counts nobody claims more than follows.
     asked["claims"] = asked["claims"] | {"certified": 1}
+    assert tried(tmp_path, LINEAR, asked, "~").follows
+    counts = chain_file([helper.make_node("Gemm", ["x", "w"], ["y"], transB=1)], {"w": [[1, 1]]})
     for faulty in (False, True):
         with pytest.MonkeyPatch.context() as patch:
             if faulty:
                 patch.setattr("fairdsl_verify.tree.crossed", lambda *_: 0)
-            assert tried(tmp_path, LINEAR, asked, "~").follows is faulty
+            assert tried(tmp_path, counts, asked, "~").follows is faulty
 
 
 #: Faults of an engine that counts lines.

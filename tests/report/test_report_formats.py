@@ -18,7 +18,8 @@ from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.report.card import card_in
 from fairdsl.report.formats import FORMATS, format_of
 from fairdsl.report.html.markup import element
-from fairdsl.report.model import HashedFile, PropertyReport, Report, SpecFile
+from fairdsl.report.model import ExitCode, HashedFile, PropertyReport, Report, SpecFile
+from fairdsl.report.opinion import Opinion, Stand
 from fairdsl.source import SourceFile, Span
 from fairdsl.verdict import Holds, Judgement
 from tests.modules import PACKAGE, files, tree_of
@@ -181,6 +182,20 @@ def test_junit_never_passes_what_is_open() -> None:
 def results(report: Report) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(report.rendered("sarif"))["runs"][0]["results"]
     return found
+
+
+def test_what_a_second_opinion_contradicts_passes_nowhere() -> None:
+    against = Opinion(solver="cvc5", stand=Stand.CONTRADICTS, said="finds a violation, which replays")
+    held = replace(demand(Holds(evidence=EVIDENCE)), opinions=(against,))
+    item = PropertyReport(name="p", sentence="", clauses=(), demands=(held,))
+    report = Report(fairdsl="1", spec=SpecFile(path="x.fair"), properties=(item,))
+    assert report.exit_code is ExitCode.CONTRADICTED
+    suite = ElementTree.fromstring(report.rendered("junit").encode())[0]
+    assert (suite.get("errors"), suite[0][0].tag) == ("1", "error")
+    assert [result["level"] for result in results(report)] == ["error"]
+    for text in (suite[0][0].text, results(report)[0]["message"]["text"], report.rendered("github")):
+        assert "cvc5: finds a violation" in (text or "")
+    assert report.rendered("github").startswith("::error ")
 
 
 def test_sarif_refers_to_its_own_rules_and_files() -> None:

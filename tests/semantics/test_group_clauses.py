@@ -418,10 +418,14 @@ def test_laws_by_hand_agree_with_the_graph(tmp_path: Path) -> None:
 def test_a_named_condition_represents_it_among_groups(named: str, written: str, tmp_path: Path) -> None:
     declared = STUDENTS + "\ncondition grown = age >= 25\n"
 
-    def given(condition: str) -> Predicate:
+    def given(condition: str) -> tuple[Predicate, tuple[str, ...]]:
         spec = asking(f"  among {condition}\n  measure parity_gap", tmp_path, declared=declared)
-        asked = only_property(spec, tmp_path).demands[0].question
+        found = only_property(spec, tmp_path)
+        asked = found.demands[0].question
         assert isinstance(asked, GroupMetric)
-        return asked.given
+        return asked.given, found.clauses
 
-    assert given(named) == given(written) != TRUE
+    assert given(named)[0] == given(written)[0] != TRUE
+    [clause] = [clause for clause in given(named)[1] if clause.startswith("among")]
+    assert "age >= 25" in clause
+    assert "grown" not in clause

@@ -173,6 +173,14 @@ class Splitting:
         weigh(self._boxes, self._found, np.array(seconds), _PRICES[price], unit, worth, said, total)
         return said, total.tolist()
 
+    def ends(self, box: int) -> tuple[list[int], list[int]]:
+        """The first part of a box on each axis, and that behind its last one."""
+        return self._boxes.low[box].tolist(), self._boxes.high[box].tolist()
+
+    def leaves(self, boxes: Integers) -> Integers:
+        """How many leaves the sums have that bound boxes."""
+        return self._found.leaves[boxes]
+
     def sizes(self, cuts: Cuts) -> tuple[int, int]:
         """How large a part of the domain is decided alike by ranges, and how large a part apart."""
         low, high, apart = self._boxes.low[: self.boxes], self._boxes.high[: self.boxes], cuts.above >= 0

@@ -21,6 +21,8 @@ from fairdsl.semantics.populations import domain_with_label, population_named, w
 from fairdsl.semantics.questions.metric_terms import word_of
 from fairdsl.semantics.questions.one_group import NoGroup, one_group
 from fairdsl.semantics.questions.paths import AllowedPaths, Edges
+from fairdsl.semantics.walk import walk
+from fairdsl.semantics.wording.pairs import predicate_text
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
@@ -79,13 +81,13 @@ class GroupClauses:
         across = self._across(people)
         population = self._population()
         columns = domain_with_label(people, population.label if population else None)
-        given, given_each = self._given(across, columns)
+        among, given_each = self._given(across, columns)
         return Groups(
             across=across,
             derived=derived,
             population=population,
             columns=columns,
-            given=given,
+            given=conjoin(*among),
             given_each=given_each,
             excluding=self._excluding(population),
             excluding_below=self._excluding_below(),
@@ -101,7 +103,7 @@ class GroupClauses:
                 graphs=self.graphs,
                 reporter=self.reporter,
             ).edges(),
-            details=self._details(),
+            details=self._details(among, columns),
         )
 
     @property
@@ -186,8 +188,8 @@ class GroupClauses:
 
     # ---- what narrows it -------------------------------------------------------------------------
 
-    def _given(self, across: tuple[int, ...], columns: Domain) -> tuple[Predicate, tuple[int, ...]]:
-        """The conditions together; and the attributes for each of whose values the metric is taken."""
+    def _given(self, across: tuple[int, ...], columns: Domain) -> tuple[list[Predicate], tuple[int, ...]]:
+        """The conditions; and the attributes for each of whose values the metric is taken."""
         conditions: list[Predicate] = []
         each: dict[int, Span] = {}
         for clause in self.node.clauses:
@@ -204,7 +206,7 @@ class GroupClauses:
         given = conjoin(*conditions)
         if given != TRUE:
             report_constant(given, columns, narrow(columns), "condition", self.reporter)
-        return given, tuple(each)
+        return conditions, tuple(each)
 
     def _among(self, condition: tree.Expression, columns: Domain) -> Predicate | None:
         """The condition on the people who are counted."""
@@ -292,11 +294,18 @@ class GroupClauses:
             return None
         return found
 
-    def _details(self) -> tuple[tuple[str, str], ...]:
-        """The clauses in force beyond groups and population, in the spec's words."""
+    def _details(self, among: Sequence[Predicate], columns: Domain) -> tuple[tuple[str, str], ...]:
+        """The clauses in force beyond groups and population, in the spec's words, and conditions without names."""
         details: list[tuple[str, str]] = []
+        meant = iter(among)
         for clause in self.node.clauses:
             if isinstance(clause, _IN_WORDS):
                 word, _, rest = text_of(clause).partition(" ")
-                details.append((word, rest))
+                condition = next(meant, TRUE) if isinstance(clause, tree.AmongClause) else TRUE
+                named = any(isinstance(node, tree.Reference) and self._is_named(node) for node in walk(clause))
+                details.append((word, predicate_text(condition, columns) if named and condition != TRUE else rest))
         return tuple(details)
+
+    def _is_named(self, node: tree.Reference) -> bool:
+        """Whether it names a condition, or what is derived, in place of a column."""
+        return node.name.text in self.conditions or self._domain.derivation(node.name.text) is not None
