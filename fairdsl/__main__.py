@@ -2,8 +2,6 @@
 
 import signal
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Import the command and begin it.

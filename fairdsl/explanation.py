@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     #: A population with the model whose thresholds divide it, if one does.
     _Built = tuple[str | None, Population]
 
-__all__ = ["all_capabilities", "explain_plans", "explain_spec"]
-
 
 def explain_spec(
     path: str,

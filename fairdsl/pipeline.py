@@ -33,8 +33,6 @@ from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Judgement, Reason, Refused, Verdict
 
-__all__ = ["verify"]
-
 #: Seconds that are not worth another turn. Of an effort every unit is worth one, for turns are free there.
 _LEFT = 0.1
 #: What has to be done once on a machine is waited for before turns until one part in so many of the time is over.

@@ -10,8 +10,6 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["cache_folder", "is_private", "make_room", "private_folder", "why_not_private"]
-
 
 def cache_folder() -> Path:
     """Where everything lies that is kept between runs; it need not exist."""

@@ -31,8 +31,6 @@ from typing import IO, Any, TypeVar
 
 from fairdsl.clock import Deadline
 
-__all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "lacks_memory", "left_to_itself", "run", "waiting"]
-
 #: A worker finds the modules where the parent finds them, also those of a checkout. Its arguments: where modules are,
 #: the connection, its memory in bytes, and what ``worker_program.begin`` calls with the rest. That is run as a file, as
 #: importing the package takes as long as importing z3.

@@ -9,17 +9,6 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-__all__ = [
-    "error_page",
-    "grammar_file",
-    "prelude_file",
-    "prelude_files",
-    "preset_files",
-    "style_sheet",
-    "text_of",
-    "version",
-]
-
 _PACKAGE = Path(__file__).parent
 
 

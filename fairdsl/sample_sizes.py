@@ -17,8 +17,6 @@ from fairdsl.report.explained import AtSize, DemandSizes, NoSizes, SampleSizes
 from fairdsl.semantics import CheckedSpec
 from fairdsl.verdict import Refused, Value, judged
 
-__all__ = ["demand_sizes"]
-
 
 def demand_sizes(
     spec: CheckedSpec, models: Mapping[str, str], data: Mapping[str, str], confidence: Fraction, deadline: Deadline

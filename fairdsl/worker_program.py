@@ -16,8 +16,6 @@ from pathlib import Path
 from threading import Thread
 from types import ModuleType
 
-__all__ = ["begin"]
-
 
 def begin(handle: int, memory: int, target: str, *arguments: str) -> None:
     """In the worker: keep to the limits, and call the target."""

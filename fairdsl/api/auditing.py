@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fairdsl.auditing.audit import Wanted
     from fairdsl.backends.contract import Budget, Observer
 
-__all__ = ["audit", "audit_table"]
-
 
 def audit(
     y_true: Any,

@@ -14,8 +14,6 @@ from fairdsl.api.paths import AnyPath, Names, names_of
 if TYPE_CHECKING:
     from fairdsl.drafting import Drafted
 
-__all__ = ["init"]
-
 
 def init(
     data: AnyPath | Any,

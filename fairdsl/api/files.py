@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairdsl.solver_files.solve import SolvedFile
     from fairdsl.solver_files.write import Compiled
 
-__all__ = ["compile", "prune", "recover", "solve", "verify"]
-
 
 def compile(  # noqa: A001 - the verb of the trade, and of the command line
     spec: AnyPath,

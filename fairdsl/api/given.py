@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fairdsl.dataframes.tables import Columns
     from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["Given", "file_of_model", "given", "held_against_estimators", "table_path"]
-
 #: What files begin with: ONNX, those of LightGBM and CatBoost, and XGBoost's in binary.
 _ENDINGS = {b"\x08": ".onnx", b"tree": ".txt", b'{"': ".json", b"{\n": ".json", b"{": ".ubj"}
 #: The paths of what is in memory: no file of the user's is called so.

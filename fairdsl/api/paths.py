@@ -9,8 +9,6 @@ from typing import Any
 
 from fairdsl.source.numbers import decimal_text
 
-__all__ = ["AnyPath", "Names", "Number", "Numbers", "by_name", "functions", "names_of", "numbers", "path_of"]
-
 #: What a path may be.
 AnyPath = str | PathLike[str]
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairdsl.backends.contract import Observer
     from fairdsl.repairing import Guaranteed, Repaired, RepairedRates
 
-__all__ = ["guarantee", "repair"]
-
 
 def repair(
     spec: AnyPath,

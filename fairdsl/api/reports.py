@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fairdsl.comparing import Comparison
     from fairdsl.report.model import Report
 
-__all__ = ["compare", "read_report"]
-
 
 def compare(
     before: AnyPath | Report, after: AnyPath | Report, *, tolerance: float | Fraction | None = None

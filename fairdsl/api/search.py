@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairdsl.counterexamples import Found
     from fairdsl.counterexamples.written import ReplayedPair
 
-__all__ = ["replay_pair", "search"]
-
 
 def search(
     spec: AnyPath,

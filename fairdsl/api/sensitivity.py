@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairdsl.audit_sensitivity import Kind, Sensitivity
     from fairdsl.backends.contract import Observer
 
-__all__ = ["sensitivity"]
-
 
 def sensitivity(
     spec: AnyPath,

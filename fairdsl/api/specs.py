@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from fairdsl.second_opinions import Solver
     from fairdsl.semantics import CheckedSpec
 
-__all__ = ["agreement", "capabilities", "check", "explain", "lint", "missing_files", "plans", "refused_early"]
-
 #: Seconds for second opinions where no limit is set.
 _SECOND_OPINIONS = 60.0
 

@@ -20,8 +20,6 @@ from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Real
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, conjoin
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["ANYWHERE", "Box", "Group", "Sites", "groups_of"]
-
 Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 

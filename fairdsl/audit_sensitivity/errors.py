@@ -5,8 +5,6 @@ from __future__ import annotations
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.source import Span
 
-__all__ = ["nothing_to_plant"]
-
 
 def nothing_to_plant(title: str, reason: str, help_text: str, span: Span | None = None) -> Diagnostic:
     """E0595: a spec that can detect nothing, or a model in which nothing can be planted."""

@@ -28,8 +28,6 @@ from fairdsl.numerics.curves import largest_output
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["NotPlantedError", "Override", "planted"]
-
 Floats = NDArray[np.float64]
 
 #: Covers the rounding of a sum of sizes in floats, of fewer than 10^12 summands.

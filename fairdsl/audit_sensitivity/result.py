@@ -15,8 +15,6 @@ from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.shown import Worded
 from fairdsl.verdict import Judgement
 
-__all__ = ["DETECTING", "AskedProperty", "Fate", "Kind", "LeftOut", "Planted", "Sensitivity", "lines"]
-
 #: Verdicts of the model as it is that leave room for a discriminator to break the property.
 DETECTING = frozenset({Judgement.HOLDS, Judgement.UNKNOWN})
 

@@ -38,8 +38,6 @@ from fairdsl.semantics import CheckedSpec, front_end
 from fairdsl.semantics.wording.pairs import predicate_text
 from fairdsl.verdict import Judgement
 
-__all__ = ["Crowd", "Plan", "crowd_of", "sensitivity_spec"]
-
 #: How many people are drawn where there are no rows.
 _DRAWN = 20_000
 

@@ -38,8 +38,6 @@ from fairdsl.source import SourceFile
 from fairdsl.source.reading import holding
 from fairdsl.syntax.laid_out import laid_out
 
-__all__ = ["Wanted", "audit_arrays", "audit_table"]
-
 _T = TypeVar("_T")
 #: The attributes of an audit beside its groups, and what callers call them.
 _DECIDED, _LABEL, _SCORES = "prediction", "outcome", "scores"

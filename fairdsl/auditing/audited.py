@@ -22,8 +22,6 @@ from fairdsl.report.words import group_words
 from fairdsl.source.writing import write_file
 from fairdsl.verdict import Interval, Named, Rate, Value
 
-__all__ = ["Audited", "Subgroup", "worst_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgroup:

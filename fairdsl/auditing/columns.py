@@ -14,8 +14,6 @@ from fairdsl.drafting.words import can_be_quoted, listed, quoted
 from fairdsl.ir.domain import show_number
 from fairdsl.source.names import value_text
 
-__all__ = ["Column", "Outcome", "distinct", "group_column", "outcome_column", "outcome_values", "score_column"]
-
 #: Values that a category has at most.
 _MANY = 100
 #: A number with more values than these is cut into bins.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["not_audited"]
-
 
 def not_audited(title: str, reason: str, help_text: str) -> Diagnostic:
     """E0681: predictions, labels or groups of which it is not clear what they mean."""

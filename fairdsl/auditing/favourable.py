@@ -19,8 +19,6 @@ from fairdsl.diagnostics.surface import said
 from fairdsl.drafting.label import names_a_good_outcome, of_a_bad_outcome
 from fairdsl.drafting.words import in_comment, listed
 
-__all__ = ["FALSE", "TRUE", "Good", "Sought", "good_values", "score_is_good"]
-
 #: Values that need nobody to say which is the good one; -1 is what some libraries write for the other one.
 TRUE, FALSE = ("1", "true", "yes"), ("0", "false", "no", "-1")
 _OPPOSITE = dict(zip(TRUE, FALSE, strict=False)) | dict(zip(FALSE, (*TRUE, "1"), strict=True))

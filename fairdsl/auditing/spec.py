@@ -16,8 +16,6 @@ from fairdsl.options.commands import Audit
 from fairdsl.prelude import metrics, nearest
 from fairdsl.source.names import value_text
 
-__all__ = ["AGAINST", "BY", "SUBGROUPS", "Asked", "first_metrics", "metrics_of", "spec_text", "subgroup_metrics"]
-
 #: What the names of properties begin with: all metrics by groups, against the privileged one, and rates of subgroups.
 BY, AGAINST, SUBGROUPS = "by_", "against_", "subgroups_"
 

@@ -23,8 +23,6 @@ from fairdsl.verdict import Interval, Judgement, Value
 if TYPE_CHECKING:
     from fairdsl.auditing.audited import Audited, Subgroup
 
-__all__ = ["html_page", "page"]
-
 _WIDTH = 100
 #: What the first lines hold the ratio of rates against: the rule of 29 CFR 1607.4(D).
 _FOUR_FIFTHS = Fraction(4, 5)

@@ -11,8 +11,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.json_text import read_json
 from fairdsl.source.writing import write_file
 
-__all__ = ["check_earlier", "signed", "signer", "write_whole"]
-
 #: The line in which an answer says who gave it; a comment in every format.
 _SIGNED = re.compile(r"^; solved by ([^\n]{1,100}) in ([0-9]{1,9}(?:\.[0-9]{1,9})?) s$", re.MULTILINE)
 

@@ -17,8 +17,6 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from fairdsl.backends.errors import outside_failed
 from fairdsl.diagnostics import DiagnosticError
 
-__all__ = ["Brought", "brought"]
-
 
 @dataclass(frozen=True, slots=True)
 class Brought:

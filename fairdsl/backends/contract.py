@@ -21,26 +21,6 @@ from fairdsl.options import Options, Run, Section
 from fairdsl.source import Span
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict, Witness
 
-__all__ = [
-    "Announcing",
-    "Answering",
-    "Anytime",
-    "Budget",
-    "Capability",
-    "Cost",
-    "Facts",
-    "Observer",
-    "Offer",
-    "Preparation",
-    "Preparing",
-    "Procedure",
-    "Refusal",
-    "Silent",
-    "at_once",
-    "only_pairs",
-    "unanswered",
-]
-
 
 class Cost(IntEnum):
     """What an answer costs, by the kind of work; demands are answered in this order, the cheap ones first.

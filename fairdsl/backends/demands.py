@@ -28,8 +28,6 @@ from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, between, magnitu
 from fairdsl.numerics.evaluate import BatchEvaluator, Points, Settled, points_of
 from fairdsl.replay import Exactly, gives_probability, runtime_of
 
-__all__ = ["Judge", "Judged", "Measured", "joined", "measured", "settled_by"]
-
 Evaluator = BatchEvaluator | BlackBoxEvaluator
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -27,19 +27,6 @@ from fairdsl.replay import on_their_word
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Verdict
 
-__all__ = [
-    "Answer",
-    "Believing",
-    "ByParts",
-    "Encoding",
-    "Lowered",
-    "OutsideEncoding",
-    "Parts",
-    "Solving",
-    "Standalone",
-    "encoding_of",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lowered:

@@ -7,18 +7,6 @@ from collections.abc import Sequence
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.source.writing import disk_failed
 
-__all__ = [
-    "cannot_write",
-    "disk_full",
-    "not_of_its_kind",
-    "nothing_to_recover",
-    "nothing_to_resume",
-    "other_questions",
-    "outside_failed",
-    "result_exists",
-    "unfitting",
-]
-
 _ANOTHER_FOLDER = "name a folder that can be written, with `-o DIR`"
 
 

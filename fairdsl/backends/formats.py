@@ -11,8 +11,6 @@ from pathlib import Path
 from fairdsl.backends.brought import Brought, brought
 from fairdsl.source.reading import opened
 
-__all__ = ["FORMATS", "Format", "format_of", "formats", "formats_of"]
-
 #: How much of a file is read to tell formats with one extension apart.
 _BEGINNING = 4096
 #: The group of entry points by which other packages bring encodings.

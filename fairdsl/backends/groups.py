@@ -11,8 +11,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.metrics.subject import Subject, subject_of, without_influence
 
-__all__ = ["question_of", "refusal_of", "subjects_of"]
-
 
 def refusal_of(problem: Problem, unsupported: Callable[[Model], str | None], *, paths: bool = False) -> Refusal | None:
     """Why a problem has no subjects to be computed; ``unsupported`` says what speaks against a model.

@@ -16,20 +16,6 @@ from fairdsl.ir.preset import FromPreset
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.verdict import Claim, Holds, Reason, Refused, Shares, Unknown, Vacuous, Value
 
-__all__ = [
-    "AnsweredDemand",
-    "Asked",
-    "AskedData",
-    "Bounds",
-    "Choosing",
-    "Ended",
-    "Ending",
-    "Refined",
-    "Solved",
-    "Status",
-    "Work",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:

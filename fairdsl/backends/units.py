@@ -40,8 +40,6 @@ from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.replay import deciders_of
 from fairdsl.verdict import Decider
 
-__all__ = ["Judged", "Units", "settling", "units_of"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -28,8 +28,6 @@ from fairdsl.numerics.kernels.compiled import listening
 from fairdsl.processes import left_to_itself
 from fairdsl.verdict import Reason, Verdict
 
-__all__ = ["Kernels", "compile_beside"]
-
 _STAGE, _EACH_TIME = "compiling the kernels, once on this machine", "compiling the kernels, which cannot be kept"
 #: Why nothing is known where the budget ends before they are there.
 _NOT_READY = "its kernels were still being compiled, once on this machine: the next run has them"

@@ -18,8 +18,6 @@ from fairdsl.ir.question import Pair, WorstPair
 from fairdsl.replay import admissible, replay
 from fairdsl.verdict import Evidence, Individual, Reason, Unknown, Vacuous, Value, Witness
 
-__all__ = ["Worst", "refusal_of_worst"]
-
 
 def refusal_of_worst(problem: Problem) -> Refusal | None:
     """Why there is no such number; None where there is, or something else is asked."""

@@ -10,19 +10,6 @@ from fairdsl.builder.words import Number, Texts, clauses, line, listed, name, nu
 from fairdsl.dataframes.errors import not_usable
 from fairdsl.diagnostics import DiagnosticError
 
-__all__ = [
-    "Boolean",
-    "Category",
-    "Column",
-    "Domain",
-    "Integer",
-    "Label",
-    "Model",
-    "Protected",
-    "Quantiles",
-    "Real",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:

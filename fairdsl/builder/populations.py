@@ -8,8 +8,6 @@ from os import PathLike, fspath
 
 from fairdsl.builder.words import Texts, clauses, listed, name, quoted
 
-__all__ = ["Distribution", "Rows"]
-
 
 @dataclass(frozen=True)
 class Rows:

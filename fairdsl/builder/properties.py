@@ -8,8 +8,6 @@ from typing import Literal
 
 from fairdsl.builder.words import Number, Texts, clauses, line, listed, name, number, quoted, several
 
-__all__ = ["Groups", "Pairs", "Preset"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Property:

@@ -10,8 +10,6 @@ from fairdsl.builder.words import Number, name, number, quoted
 from fairdsl.dataframes.errors import not_usable
 from fairdsl.diagnostics import DiagnosticError
 
-__all__ = ["Part", "Spec", "Written"]
-
 
 class Part(Protocol):
     """Something that a spec says."""

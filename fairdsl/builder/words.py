@@ -10,8 +10,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.names import is_name
 from fairdsl.source.numbers import decimal_text
 
-__all__ = ["Number", "Texts", "clauses", "line", "listed", "name", "number", "quoted", "value"]
-
 #: A number, or a text that is one: ``"80%"``, or the name of a parameter.
 Number = int | float | Fraction | str
 #: One text, or several.

@@ -20,8 +20,6 @@ from fairdsl.diagnostics.surface import on_a_command_line
 from fairdsl.source.reading import LARGEST, reading
 from fairdsl.source.spreadsheets import writing
 
-__all__ = ["cli", "main"]
-
 #: Every command by what it is for, in the order of the help; the module of that name below ``fairdsl.cli`` holds it.
 SECTIONS = {
     "First steps": ("init", "audit", "check", "explain", "search"),

@@ -16,8 +16,6 @@ from fairdsl.source.numbers import read_number
 if TYPE_CHECKING:
     pass
 
-__all__ = ["command"]
-
 
 class _Number(click.ParamType):  # type: ignore[type-arg]  # generic in some versions only
     """An exact number."""

@@ -16,8 +16,6 @@ from fairdsl.solver_files.write import compile_spec
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Judgement, Word
 
-__all__ = ["believing"]
-
 
 def believing(
     report: Report, spec: str, folder: str, models: Mapping[str, str], let: Mapping[str, str], data: Mapping[str, str]

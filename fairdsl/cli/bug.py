@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["leave_reproducer"]
-
 _PACKAGES = ("fairdsl", "click", "lark", "numpy", "onnx", "onnxruntime", "rich", "z3-solver")
 
 

@@ -10,8 +10,6 @@ from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics.style import Paint, wrap
 from fairdsl.report.explained import Capabilities
 
-__all__ = ["command"]
-
 _ROWS = ("questions", "quantities", "models", "formats")
 
 

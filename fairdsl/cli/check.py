@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from fairdsl.proving import Proved
     from fairdsl.report.explained import Plans
 
-__all__ = ["command"]
-
 #: So many times the seconds of `--timeout` proofs have where no limit of their own is set; and without it so many.
 _PROVING_TIMES, _UNSET = 4, 60.0
 

@@ -17,8 +17,6 @@ from fairdsl.source.numbers import read_number
 if TYPE_CHECKING:
     from fairdsl.comparing import Comparison
 
-__all__ = ["command"]
-
 
 def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fraction | None:
     """``5%``, ``0.05`` or ``1/20``: a number from 0; from 1 on with the sign, since `5` is meant as 5%."""

@@ -28,8 +28,6 @@ from fairdsl.options.commands import Compile
 if TYPE_CHECKING:
     from fairdsl.solver_files.write import Compiled
 
-__all__ = ["command"]
-
 
 @click.command(
     "compile",

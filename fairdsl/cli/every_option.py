@@ -13,8 +13,6 @@ from fairdsl.options.commands import COMMANDS
 from fairdsl.options.kinds import Switch
 from fairdsl.report.pages import OptionLine, OptionsPage
 
-__all__ = ["ALL", "Folded", "WithSettings", "options_about", "options_page", "print_options", "whole"]
-
 ALL = "--all"
 _WHOLE = "fairdsl.whole_help"
 #: Sections whose options are written as flags, and in no other way.

@@ -30,8 +30,6 @@ from fairdsl.source.writing import write_file
 if TYPE_CHECKING:
     from fairdsl.report.explained import ExplainedModel, ExplainedPopulation, Explanation
 
-__all__ = ["command", "rows_in_words", "sizes_in_words"]
-
 #: Groups that are listed at most; those with the fewest rows come first.
 _LISTED = 8
 

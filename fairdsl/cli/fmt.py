@@ -17,8 +17,6 @@ from fairdsl.source import SourceFile
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 
-__all__ = ["command"]
-
 #: Exit code of ``--check`` when something would change.
 _WOULD_CHANGE = 1
 _STANDARD_INPUT = "-"

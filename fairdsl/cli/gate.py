@@ -18,8 +18,6 @@ from fairdsl.report.model import ExitCode, PropertyReport, Report
 from fairdsl.report.proof import unproved
 from fairdsl.verdict import Judgement
 
-__all__ = ["Gate", "gate_option", "proof_gate"]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _WORSE = "worse-than="
 #: The exit codes that a gate may let through.

@@ -19,8 +19,6 @@ from fairdsl.options.commands import Guarantee
 if TYPE_CHECKING:
     from fairdsl.repairing import Guaranteed
 
-__all__ = ["command"]
-
 
 @click.command(
     "guarantee",

@@ -18,8 +18,6 @@ from fairdsl.diagnostics import DISK_FAILED, Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render
 from fairdsl.source.writing import disk_failed
 
-__all__ = ["OUR_BUG", "SPEC_ERROR", "UNKNOWN", "Guarded", "code_of", "exit_code", "interrupted", "write_whole"]
-
 #: Exit codes that every command shares; those of verdicts are ``report.model.ExitCode``.
 SPEC_ERROR = 2
 UNKNOWN = 3  # also a command that was not finished in time

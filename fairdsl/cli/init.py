@@ -15,8 +15,6 @@ from fairdsl.cli.printing import Printer, print_lines, printer_option
 if TYPE_CHECKING:
     from fairdsl.drafting import Drafted
 
-__all__ = ["command"]
-
 
 @click.command(
     "init", epilog="Exit codes: 0 written; 2 a table, column or model that cannot be used, or a file in the way."

@@ -29,8 +29,6 @@ from fairdsl.source.reading import Noted, content_of, largest, noting, root_of, 
 from fairdsl.source.writing import write_file
 from fairdsl.verdict import Arithmetic, Judgement, Word
 
-__all__ = ["NOT_KEPT", "Kept"]
-
 #: Raised when what is kept means something else.
 _FORMAT = 1
 #: Reports that are kept at most.

@@ -19,8 +19,6 @@ from fairdsl.report.findings import Findings
 if TYPE_CHECKING:
     from fairdsl.ir.agreement import Agreement
 
-__all__ = ["command"]
-
 
 @click.command("lint", epilog="Exit codes: 0 no errors (there may be warnings); 2 errors.")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))

@@ -11,8 +11,6 @@ import sys
 
 import click
 
-__all__ = ["LACKING", "NO_MEMORY", "prepare_memory"]
-
 #: No memory was left (EX_TEMPFAIL).
 NO_MEMORY = 75
 LACKING = (

@@ -14,30 +14,6 @@ from fairdsl.options import Declared, Kind, Run, Section, declared
 from fairdsl.options.kinds import Seconds as _Seconds
 from fairdsl.options.kinds import Share, Switch
 
-__all__ = [
-    "Seconds",
-    "by_name",
-    "check_free",
-    "command_options",
-    "data_option",
-    "engine_option",
-    "jobs_option",
-    "let_option",
-    "memory_option",
-    "model_option",
-    "output_option",
-    "part",
-    "properties_option",
-    "run_option",
-    "set_option",
-    "settings_option",
-    "share",
-    "share_of_all",
-    "shares",
-    "spec_argument",
-    "timeout_option",
-]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

@@ -20,8 +20,6 @@ from fairdsl.diagnostics.text import render, render_repeated
 if TYPE_CHECKING:
     from fairdsl.report.model import Report
 
-__all__ = ["PRINTERS", "Printer", "print_findings", "print_lines", "print_report", "printer_option"]
-
 
 class Written(Protocol):
     """What has a document: a :class:`fairdsl.codec.Document`, or what is used as one."""

@@ -19,8 +19,6 @@ from fairdsl.clock import unbroken
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Watcher", "watching"]
-
 #: Seconds of work before the bar appears.
 _PATIENCE = 0.5
 

@@ -25,8 +25,6 @@ from fairdsl.options.commands import Prune
 if TYPE_CHECKING:
     from fairdsl.pruning.run import Pruned
 
-__all__ = ["command"]
-
 
 @click.command(
     "prune",

@@ -12,8 +12,6 @@ from fairdsl.cli.printing import Printer, print_report, printer_option
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import Report, SpecFile
 
-__all__ = ["command"]
-
 
 @click.command(
     "recover",

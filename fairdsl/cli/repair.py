@@ -17,8 +17,6 @@ from fairdsl.options.commands import Repair
 if TYPE_CHECKING:
     from fairdsl.repairing import Repaired, RepairedRates
 
-__all__ = ["command"]
-
 #: The exit code of a verdict that is not known (``report.model.ExitCode``).
 _NOT_IMPROVED = 3
 

@@ -15,8 +15,6 @@ from fairdsl.cli.terminal import output_style
 if TYPE_CHECKING:
     from fairdsl.counterexamples.written import ReplayedDemand, ReplayedPair
 
-__all__ = ["command", "values"]
-
 
 def values(_: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, str]:
     """``age = 30, sex = female`` as the spec and reports write it."""

@@ -11,8 +11,6 @@ from fairdsl.cli.guard import write_whole
 from fairdsl.cli.report_files import report_options, write_reports
 from fairdsl.report.formats import FORMATS
 
-__all__ = ["command"]
-
 
 def _facts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """Texts by their names."""

@@ -14,8 +14,6 @@ from fairdsl.report.model import Report
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 
-__all__ = ["report_options", "write_reports"]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

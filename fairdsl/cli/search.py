@@ -32,8 +32,6 @@ from fairdsl.options.errors import has_flag
 if TYPE_CHECKING:
     from fairdsl.counterexamples import Found
 
-__all__ = ["command"]
-
 #: Exit codes of verdicts (``report.model.ExitCode``), which is not imported for a few words of help.
 _VIOLATED, _UNKNOWN = 1, 3
 

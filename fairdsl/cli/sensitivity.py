@@ -29,8 +29,6 @@ from fairdsl.options import split_settings
 if TYPE_CHECKING:
     pass
 
-__all__ = ["command"]
-
 
 def _each_share(ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Fraction | None, ...]:
     return tuple(share_of_all(ctx, parameter, text) for text in texts)

@@ -37,8 +37,6 @@ from fairdsl.verdict.claims import in_words
 if TYPE_CHECKING:
     from fairdsl.solver_files.solve import SolvedFile
 
-__all__ = ["command", "heading", "lines"]
-
 #: A fraction with more digits is not shown beside its decimal.
 _SHORT = 40
 #: What became of a refinement, by its ending.

@@ -13,8 +13,6 @@ from contextlib import suppress
 
 import click
 
-__all__ = ["DISK", "NO_READER", "give_up_output", "prepare"]
-
 #: Exit codes: output or a file that cannot be written (EX_IOERR), and what shells have for a program that a closed pipe
 #: ends.
 DISK, NO_READER = 74, 141

@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["SUPPORTED", "command"]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

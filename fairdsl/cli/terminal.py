@@ -9,8 +9,6 @@ from typing import TextIO
 
 from fairdsl.diagnostics.style import Style
 
-__all__ = ["error_style", "is_terminal", "output_style"]
-
 #: Columns where nobody looks at a terminal, and the most that are easy to read on one.
 _PIPED = 100
 _WIDEST = 120

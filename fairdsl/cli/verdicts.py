@@ -18,8 +18,6 @@ from fairdsl.diagnostics.text import repeats
 from fairdsl.report.model import PropertyReport, Report
 from fairdsl.report.text import Page
 
-__all__ = ["Verdicts"]
-
 
 class Verdicts:
     """Prints a report block by block (``report.listener.Listener``), and at the end what was not printed yet.

@@ -15,8 +15,6 @@ from fairdsl.options.commands import Verify
 if TYPE_CHECKING:
     from fairdsl.backends.smt import Verified
 
-__all__ = ["command"]
-
 
 @click.command("verify", epilog="Exit codes: 0 there is an answer, be it `unknown` or `timed-out`; 2 mistakes.")
 @click.argument("query", type=click.Path(exists=True, dir_okay=False))

@@ -33,20 +33,6 @@ from types import FrameType, TracebackType
 
 from fairdsl.clock.effort import UNITS, Meter, Work, entered, meter_in_force, now, overdue, spend
 
-__all__ = [
-    "GRACE",
-    "NEVER",
-    "Deadline",
-    "OutOfTimeError",
-    "Scope",
-    "command_began",
-    "deadline_in_force",
-    "look",
-    "metered",
-    "process_began",
-    "until",
-]
-
 #: Seconds after a deadline at which work that does not look at the clock is ended: those that do look get that long
 #: to put together what they have.
 GRACE = 0.5

@@ -20,8 +20,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
 
-__all__ = ["UNITS", "Meter", "Work", "absorb", "entered", "meter_in_force", "now", "overdue", "spend"]
-
 #: Units of effort that represent a second: what an engine bounds of boxes in one.
 UNITS = 100_000
 

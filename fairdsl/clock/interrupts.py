@@ -26,18 +26,6 @@ from types import FrameType
 
 from fairdsl.clock.deadline import must_not_be_cut
 
-__all__ = [
-    "Wish",
-    "interrupting",
-    "lack_memory",
-    "lacked_memory",
-    "listening",
-    "received",
-    "unbroken",
-    "winding_down",
-    "wished",
-]
-
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Seconds after which a signal that comes again ends a program that is writing.
 _PATIENCE = 3.0

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from fairdsl.clock.interrupts import lack_memory
 
-__all__ = ["limited_memory"]
-
 #: Seconds between two looks.
 _EVERY = 0.1
 _STATM = Path("/proc/self/statm")

@@ -10,8 +10,6 @@ from fairdsl.clock.errors import not_in_time
 from fairdsl.clock.interrupts import interrupting
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
 
-__all__ = ["doing", "is_out_of_time", "phase"]
-
 _NOT_IN_TIME = not_in_time("", "").code
 
 

@@ -32,8 +32,6 @@ from fairdsl.codec.scalars import (
 )
 from fairdsl.source import Span
 
-__all__ = ["FILLED", "INLINE", "KEYED", "Exact", "Lower", "Marker", "Upper", "form_of"]
-
 
 class Marker(Enum):
     """How a field is written, in its annotation: ``Annotated[Span, INLINE]``."""

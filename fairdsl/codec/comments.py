@@ -12,8 +12,6 @@ import tokenize
 from functools import cache
 from io import StringIO
 
-__all__ = ["comments_of"]
-
 
 @cache
 def comments_of(kind: type) -> dict[str, str]:

@@ -10,8 +10,6 @@ from fairdsl.codec.mistakes import Place
 from fairdsl.codec.numbers import RATIO
 from fairdsl.codec.scalars import ChoiceForm, FractionForm, IntegerForm, TextForm
 
-__all__ = ["ListForm", "MappingForm", "PairsForm", "TupleForm", "UnionForm", "WrappedForm"]
-
 
 def _list(plain: Any, place: Place) -> list[Any]:
     if not isinstance(plain, list):

@@ -18,8 +18,6 @@ from fairdsl.codec.text import placing, plain_of, source_of, text_of
 from fairdsl.resources import version
 from fairdsl.source import SourceFile
 
-__all__ = ["AlteredError", "Document", "Sealed", "decode", "encode", "from_plain", "plain", "schema"]
-
 _T = TypeVar("_T")
 #: The keys of every document's head: the name of its schema, and the version of fairdsl that wrote it.
 _SCHEMA, _VERSION = "schema", "fairdsl"

@@ -9,8 +9,6 @@ from typing import Any
 
 from fairdsl.codec.mistakes import Place
 
-__all__ = ["Form", "JsonObject", "Schemas", "kind_of"]
-
 JsonObject = dict[str, Any]
 
 

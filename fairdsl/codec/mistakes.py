@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from fairdsl.source import Position, Span
 
-__all__ = ["DEEPEST", "MisfitError", "Place"]
-
 #: Keys and positions on the way to a value, at most; what fairdsl writes needs about twenty.
 DEEPEST = 80
 

@@ -10,8 +10,6 @@ from sys import float_info
 
 from fairdsl.source.numbers import digits_of, read_number
 
-__all__ = ["RATIO", "Towards", "above", "below", "json_number", "nearest", "ratio", "read_ratio", "rounded"]
-
 #: How :func:`ratio` writes a number.
 RATIO = re.compile(r"-?[0-9]+/[1-9][0-9]*")
 

@@ -19,8 +19,6 @@ from fairdsl.codec.mistakes import Place
 from fairdsl.codec.numbers import RATIO, Towards, ratio, rounded
 from fairdsl.codec.scalars import ratio_of
 
-__all__ = ["KIND", "Derived", "Member", "ObjectForm", "TaggedForm", "tag_of"]
-
 #: The key that says of which class of a union an object is.
 KIND = "kind"
 #: So many keys a message lists at most.

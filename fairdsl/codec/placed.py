@@ -16,8 +16,6 @@ from fairdsl.source import SourceFile, Span
 from fairdsl.source.json_text import TooDeepError, read_json
 from fairdsl.source.numbers import too_long
 
-__all__ = ["NotReadError", "PlacedList", "PlacedObject", "PlacedText", "PlacedValue", "PlainValue", "read_placed"]
-
 #: Lists and objects that may stand inside one another; documents that people write need three.
 _DEEPEST = 20
 

@@ -13,8 +13,6 @@ from fairdsl.codec.mistakes import Place
 from fairdsl.codec.objects import ObjectForm
 from fairdsl.source import Position, SourceFile, Span
 
-__all__ = ["SpanForm"]
-
 #: Longer lines are left out, as those of files that a program wrote.
 _LONGEST = 10_000
 #: No source file is longer; a place beyond is a mistake.

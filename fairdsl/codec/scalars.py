@@ -14,19 +14,6 @@ from fairdsl.codec.form import Form, JsonObject, Schemas
 from fairdsl.codec.mistakes import Place
 from fairdsl.codec.numbers import RATIO, json_number, ratio, read_ratio
 
-__all__ = [
-    "BooleanForm",
-    "ChoiceForm",
-    "ExactForm",
-    "FloatForm",
-    "FractionForm",
-    "IntegerForm",
-    "NullForm",
-    "PathForm",
-    "PlainForm",
-    "TextForm",
-]
-
 #: Decimals beyond 10**300 (or below 10**-300) are refused: no float is near them, and they are slow to compute with.
 _LARGEST_EXPONENT = 300
 _EXACT = re.compile(r"-?[0-9]+(\.[0-9]{1,4000}|/[0-9]+)?")

@@ -17,8 +17,6 @@ from fairdsl.codec.placed import NotReadError, PlacedList, PlacedObject, PlacedV
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.json_text import TooDeepError, read_json
 
-__all__ = ["located", "placing", "plain_of", "source_of", "standing_at", "text_of"]
-
 
 def text_of(plain: Any) -> str:
     """Plain values as the text of a document, with a line break at its end."""

@@ -30,8 +30,6 @@ from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Repor
 from fairdsl.report.words import group_words, in_percent
 from fairdsl.verdict import Interval, Part, Value
 
-__all__ = ["compared"]
-
 #: Groups that are named as the most or the least favoured.
 _NAMED = 3
 #: A demand among those of its property: its words, how its metric is defined where the spec does that, and how many

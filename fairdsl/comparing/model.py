@@ -32,21 +32,6 @@ from fairdsl.report.model import HashedFile
 from fairdsl.report.shown import Worded
 from fairdsl.verdict import Interval, Judgement, Named
 
-__all__ = [
-    "Change",
-    "Comparison",
-    "Confidences",
-    "Course",
-    "DemandChange",
-    "ExitCode",
-    "Favoured",
-    "FileChange",
-    "GroupChange",
-    "Movement",
-    "PropertyChange",
-    "Side",
-]
-
 
 class Course(Enum):
     """Where a verdict went."""

@@ -8,8 +8,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import Report
 from fairdsl.source.reading import content_of
 
-__all__ = ["read_report"]
-
 
 def read_report(path: str) -> Report:
     """The report in a file; DiagnosticError where it is none, is damaged, or follows another schema."""

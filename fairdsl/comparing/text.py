@@ -31,8 +31,6 @@ from fairdsl.report.text import detail
 from fairdsl.report.words import group_words, number
 from fairdsl.verdict import Interval, Judgement
 
-__all__ = ["render"]
-
 _INDENT = "    "
 #: Groups that a table lists at most.
 _ROWS = 20

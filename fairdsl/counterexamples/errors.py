@@ -8,8 +8,6 @@ from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
-__all__ = ["no_question", "no_representatives", "nothing_near", "strategy_needs_formula", "unwritable_table"]
-
 
 def no_question(path: str, pairs: Sequence[str], asked: str | None, *, formula: bool = False) -> Diagnostic:
     """E0633: no property about pairs, several of them, or a property about something else, perhaps a ``formula``."""

@@ -16,8 +16,6 @@ from fairdsl.report.ran import Ran
 from fairdsl.report.shown import Worded
 from fairdsl.verdict import Individual, Restriction
 
-__all__ = ["Example", "Found", "Representative"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:

@@ -19,8 +19,6 @@ from fairdsl.ir.domain import Domain
 from fairdsl.semantics import CheckedSpec
 from fairdsl.semantics.checked import CheckedDistribution
 
-__all__ = ["NearSummary", "rows_near"]
-
 #: Kinds of distributions whose file is a table of rows.
 _OF_ROWS = ("empirical", "independent", "learned", "fitted")
 

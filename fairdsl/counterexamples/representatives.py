@@ -32,8 +32,6 @@ from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.plan.gate import without_layers
 from fairdsl.verdict import Among, Shares, Within
 
-__all__ = ["Stand", "representatives"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

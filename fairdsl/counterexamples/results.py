@@ -21,8 +21,6 @@ from fairdsl.numerics.evaluate import points_of
 from fairdsl.replay import as_written, as_written_rows, spread
 from fairdsl.verdict import Individual
 
-__all__ = ["Examples", "Results"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -39,8 +39,6 @@ from fairdsl.plan.errors import unknown_choice
 from fairdsl.report.ran import EndedBy, ran_of
 from fairdsl.semantics import CheckedSpec, front_end
 
-__all__ = ["Request", "columns_of", "search_spec"]
-
 BoolArray = NDArray[np.bool_]
 
 

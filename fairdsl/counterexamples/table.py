@@ -19,8 +19,6 @@ from fairdsl.ir.domain import Attribute, Boolean, Category, Integer
 from fairdsl.source.spreadsheets import cell, csv_of
 from fairdsl.source.writing import draft
 
-__all__ = ["Coded", "Column", "Numbers", "check_output", "nine_digits", "write_table"]
-
 FloatArray = NDArray[np.float64]
 
 _INSTEAD = "name a file in a folder that can be written, with `-o FILE.csv`"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from fairdsl.counterexamples.found import Example, Found, Representative
     from fairdsl.counterexamples.near import NearSummary
 
-__all__ = ["words"]
-
 #: How far the deployed file itself was run, where a bound of its arithmetic spares that.
 _RAN = (
     "replayed in exact arithmetic; the deployed file was run on {ran:,} of {all:,} individuals, of the others a "

@@ -21,8 +21,6 @@ from fairdsl.semantics import front_end
 from fairdsl.source.numbers import read_number
 from fairdsl.verdict import Breach, Individual, Witness
 
-__all__ = ["ReplayedDemand", "ReplayedPair", "replay_written"]
-
 _TRUTH = {"true": 1, "false": 0}
 
 

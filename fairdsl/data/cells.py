@@ -13,19 +13,6 @@ from math import inf
 
 from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Integer, Real, show_number
 
-__all__ = [
-    "BLANKS",
-    "BOOLEANS",
-    "GAPS",
-    "Decimal",
-    "cell_value",
-    "code_cells",
-    "decimal_of",
-    "is_lacking",
-    "named_cells",
-    "values_in_words",
-]
-
 #: ``digits * 10 ** exponent``.
 Decimal = tuple[int, int]
 

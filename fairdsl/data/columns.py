@@ -18,8 +18,6 @@ from fairdsl.data.cells import BLANKS, Decimal, code_cells, decimal_of, is_lacki
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real
 from fairdsl.ir.exact_rows import Column, Scaled
 
-__all__ = ["ReadColumn", "read_column"]
-
 BoolArray = NDArray[np.bool_]
 
 #: Integers up to it are float64 numbers.

@@ -14,15 +14,6 @@ from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real, show_
 from fairdsl.source import Span
 from fairdsl.source.names import value_text
 
-__all__ = [
-    "column_not_found",
-    "file_not_read",
-    "named_at",
-    "not_the_pinned_data",
-    "row_excluded",
-    "value_not_in_domain",
-]
-
 #: So many names are listed at most.
 _LISTED = 12
 #: And so many values are written out in a category.

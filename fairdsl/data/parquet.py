@@ -20,8 +20,6 @@ from fairdsl.data.written import decimal_text
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["ParquetRecords", "read_parquet"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParquetRecords:

@@ -11,8 +11,6 @@ from fairdsl.ir.population import Sample
 if TYPE_CHECKING:
     from fairdsl.data.table import Table
 
-__all__ = ["Samples"]
-
 
 class Samples:
     """Samples by path, domain and label. The same rows are the same object, by which their decisions are kept."""

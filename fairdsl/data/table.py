@@ -29,8 +29,6 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.source import SourceFile
 from fairdsl.source.reading import NamedPath, content_of
 
-__all__ = ["Table", "TableInside", "open_records", "read_inside", "read_table"]
-
 #: A file's cells, and where they stand.
 Cells = Records | ParquetRecords
 

@@ -18,8 +18,6 @@ from fairdsl.data import errors
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["Records", "read_records"]
-
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 

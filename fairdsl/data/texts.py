@@ -9,8 +9,6 @@ from fairdsl.data.table import open_records
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import Span
 
-__all__ = ["Texts", "read_texts"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:

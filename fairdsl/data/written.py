@@ -9,8 +9,6 @@ import numpy as np
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.exact_rows import Column, Scaled, fractions_of
 
-__all__ = ["column_texts", "decimal_text"]
-
 
 def column_texts(column: Column, attribute: Attribute) -> list[str]:
     """Values in the spec's words; numbers as decimals, exactly."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["not_a_table", "not_the_estimator", "not_usable", "rows_decided_otherwise"]
-
 
 def not_a_table(what: str, reason: str, help_text: str) -> Diagnostic:
     """E0680: rows, or values, in a form that nobody reads."""

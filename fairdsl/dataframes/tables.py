@@ -17,8 +17,6 @@ import numpy as np
 from fairdsl.dataframes.errors import not_a_table
 from fairdsl.diagnostics import DiagnosticError
 
-__all__ = ["Columns", "cells_of", "columns_of", "csv_of", "is_table", "series_name"]
-
 #: Cells by the headers of their columns, all columns of one length.
 Columns = dict[str, list[str]]
 

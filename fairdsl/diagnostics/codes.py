@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["CODES", "DISK_FAILED"]
-
 #: The disk failed, which is nobody's mistake in a spec: commands end with a code of their own.
 DISK_FAILED = "E0629"
 

@@ -16,8 +16,6 @@ from fairdsl.codec import INLINE
 from fairdsl.diagnostics.codes import CODES
 from fairdsl.source import Span
 
-__all__ = ["Diagnostic", "DiagnosticError", "Edit", "Label", "Reporter", "Severity"]
-
 
 class Severity(Enum):
     """An error stops what depends on it; a warning does not."""

@@ -15,8 +15,6 @@ from fairdsl.diagnostics.model import Label
 from fairdsl.diagnostics.style import Paint, Style, columns, display_width, wrap
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["Gutter", "Mark", "excerpt", "source_line"]
-
 #: Marks that would lie beyond the right edge are shown this far from the left one.
 _CONTEXT = 12
 #: Fewer columns than these are not worth wrapping a label's text into.

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from enum import Enum
 from unicodedata import category, combining, east_asian_width
 
-__all__ = ["Paint", "Style", "columns", "display_width", "shown", "wrap"]
-
 _TAB = "    "
 
 #: Typographic characters that our own messages use, for terminals without Unicode.

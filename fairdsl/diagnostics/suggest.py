@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import islice
 
-__all__ = ["nearest"]
-
 #: So many known names are looked at, and so many letters of a name: a suggestion costs the same in every file.
 _LOOKED_AT = 2_000
 _LETTERS = 80

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["on_a_command_line", "said"]
-
 _COMMAND: ContextVar[bool] = ContextVar("on a command line", default=False)
 
 

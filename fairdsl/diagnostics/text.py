@@ -9,8 +9,6 @@ from fairdsl.diagnostics.snippet import Gutter, excerpt
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["render", "render_repeated", "repeats", "summary"]
-
 #: How many of several warnings of one kind are named under the first.
 _NAMED = 3
 #: How many findings are printed; documents have them all.

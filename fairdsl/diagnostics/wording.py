@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["listed", "short_path"]
-
 #: Characters that a path may have in a title before its folders are dropped.
 _ROOM = 40
 

@@ -14,8 +14,6 @@ from fairdsl.drafting.words import can_be_quoted, in_comment, listed, names_for
 from fairdsl.ir.domain import Boolean, Category, CategoryValue, Integer, Real, Type, show_number
 from fairdsl.source.names import value_text
 
-__all__ = ["Column", "by_names", "columns_of", "declared_type", "known_columns"]
-
 #: How a table leaves a cell out, in the language.
 _LEFT_OUT = frozenset({"", "missing"})
 _TRUTHS = ({"0", "1"}, {"true", "false"}, {"yes", "no"})

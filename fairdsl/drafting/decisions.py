@@ -14,8 +14,6 @@ from fairdsl.models.classes.known import writable, written
 from fairdsl.models.onnx_import.signature import read_signature
 from fairdsl.source.names import is_name
 
-__all__ = ["Decision", "decisions"]
-
 #: Classes of a file that are outcomes, and not a list of what it encodes.
 _FEWEST, _MOST = 3, 40
 

@@ -10,8 +10,6 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.suggest import nearest
 from fairdsl.diagnostics.surface import said
 
-__all__ = ["no_such_column", "nothing_to_ask", "would_overwrite"]
-
 
 def no_such_column(name: str, headers: Sequence[str], unusable: str | None, instead: Sequence[str] = ()) -> Diagnostic:
     """E0670: a column that the table has not, or one that is ``unusable`` for that reason.

@@ -34,8 +34,6 @@ from fairdsl.semantics.load import load
 from fairdsl.source import SourceFile
 from fairdsl.verdict import Decider
 
-__all__ = ["Bench", "Fit", "Way", "fitted", "model_text"]
-
 #: How a number is fed, as a text of the language, and the words for it.
 Scale = tuple[Callable[[Column], str], str]
 

@@ -11,8 +11,6 @@ from fairdsl.models.errors import input_not_bound
 from fairdsl.models.running.session import Item, session_beside
 from fairdsl.source.reading import content_of
 
-__all__ = ["check_named", "inputs_of", "of_its_label", "width_of"]
-
 
 def inputs_of(model: str) -> Sequence[Item]:
     """The inputs of an ONNX file; none where it is no such file, or cannot be opened."""

@@ -14,8 +14,6 @@ from fairdsl.drafting.columns import Column
 from fairdsl.drafting.words import in_comment
 from fairdsl.ir.domain import Boolean, Integer, Real, show_number
 
-__all__ = ["Label", "good_of", "label_of", "named_column", "names_a_good_outcome", "of_a_bad_outcome"]
-
 #: Words for a good outcome, in the cells of a label.
 _GOOD = re.compile(
     "1|y|yes|true|pos(itive)?|good|grant(ed)?|approved?|accept(ed)?|admit(ted)?|hired?|(re)?paid|survived?|pass(ed)?|promoted"

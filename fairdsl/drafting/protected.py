@@ -14,8 +14,6 @@ from types import MappingProxyType
 from fairdsl.drafting.columns import Column
 from fairdsl.drafting.words import listed
 
-__all__ = ["proposed"]
-
 #: Words of headers, by ground, without accents; a word of several parts matches parts that follow each other.
 _HEADERS: Mapping[str, str] = MappingProxyType(
     {

@@ -15,8 +15,6 @@ from fairdsl.drafting.columns import Column
 from fairdsl.ir.domain import Boolean, Category, Integer
 from fairdsl.source.names import value_text
 
-__all__ = ["rules_obeyed"]
-
 #: Values that a column may have to decide another, rows for each of them on the average, and rules that are offered.
 _VALUES, _ROWS_EACH, _OFFERED = 40, 10, 8
 #: Different values of a number that never exceeds another: of few it may well be chance.

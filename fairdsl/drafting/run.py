@@ -28,8 +28,6 @@ from fairdsl.source import SourceFile
 from fairdsl.source.writing import write_file
 from fairdsl.syntax.laid_out import laid_out
 
-__all__ = ["Drafted", "LeftOut", "draft_spec"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:

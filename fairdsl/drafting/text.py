@@ -11,8 +11,6 @@ from fairdsl.drafting.label import Label
 from fairdsl.drafting.words import in_comment, quoted
 from fairdsl.ir.domain import Boolean, Category, Real, show_number
 
-__all__ = ["Parts", "domain_text", "spec_text"]
-
 #: Rows that a rate needs at least to be listed with the others.
 _ROWS = 30
 #: Protected attributes that groups are made of at once.

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 
 from fairdsl.source.names import is_name
 
-__all__ = ["can_be_quoted", "in_comment", "listed", "names_for", "quoted"]
-
 #: What a condition of a model may take for something else than an attribute.
 _MEANT_OTHERWISE = frozenset({"score", "probability", "class", "not", "over"})
 #: Characters of a foreign text that a comment shows at most.

@@ -31,8 +31,6 @@ from fairdsl.ir.question import GroupMetric, Question
 from fairdsl.ir.rate import Decides, OutcomeIn, ScoreIs
 from fairdsl.source import Span
 
-__all__ = ["Deciders", "has_exact_scores", "median_score"]
-
 
 def has_exact_scores(model: Model) -> bool:
     """Whether its scores are fractions, and so known exactly."""

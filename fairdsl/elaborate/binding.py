@@ -15,8 +15,6 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.semantics.checked import CheckedSpec
 
-__all__ = ["hold_models", "tell_binding", "tell_one_outcome"]
-
 #: Rows of which fewer may well be decided alike, and those that are looked at before all are.
 _FEW, _FIRST = 30, 256
 

@@ -31,8 +31,6 @@ from fairdsl.models.which_file import check_replacement, pruned_from
 from fairdsl.semantics.checked import CheckedProperty, CheckedSpec, Demand
 from fairdsl.source import Span
 
-__all__ = ["Elaborated", "Elaboration", "elaborate", "load_models"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elaborated:

@@ -9,8 +9,6 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import Excluding, GroupMetric
 
-__all__ = ["counted"]
-
 
 def counted(question: GroupMetric, population: Population | None) -> GroupMetric:
     """The question with a number of rows: a part of those that meet its conditions, which are all of the table without.

@@ -11,8 +11,6 @@ from fairdsl.elaborate import errors
 from fairdsl.ir.declaration import ByAnswer, ByRules, CallableSource, FileSource, ModelDeclaration
 from fairdsl.semantics.checked import CheckedSpec
 
-__all__ = ["Function", "with_functions"]
-
 #: What it is called with and what it answers: see :mod:`fairdsl.models.black_boxes.function`.
 Function = Callable[[Any], Any]
 

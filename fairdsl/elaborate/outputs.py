@@ -16,8 +16,6 @@ from fairdsl.ir.opaque import BlackBox
 from fairdsl.semantics.checked import CheckedSpec
 from fairdsl.source import Span
 
-__all__ = ["no_chance", "no_one_score", "no_score", "outputs_of"]
-
 
 def outputs_of(
     question: Demanded, spec: CheckedSpec, models: Mapping[str, Model], span: Span

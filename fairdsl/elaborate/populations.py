@@ -15,8 +15,6 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.semantics.checked import CheckedDistribution, CheckedSpec
 from fairdsl.source import Span
 
-__all__ = ["Populations"]
-
 
 @dataclass(frozen=True, slots=True)
 class Populations:

@@ -16,8 +16,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.words import Branch
 
-__all__ = ["with_rules"]
-
 
 def with_rules(
     checked: CheckedModel, override_path: str | None, labels: Mapping[str, Span], reporter: Reporter

@@ -18,8 +18,6 @@ from fairdsl.ir.population import Network, Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.numerics.axes import mentioned
 
-__all__ = ["cannot_tell_apart"]
-
 
 def cannot_tell_apart(question: GroupMetric, population: Population | None, model: Model, domain: Domain) -> bool:
     """Whether all groups have the same rates because of the edges of a searched distribution alone."""

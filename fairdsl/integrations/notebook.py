@@ -16,8 +16,6 @@ from fairdsl.source.writing import write_file
 if TYPE_CHECKING:
     from fairdsl.report.model import Report
 
-__all__ = ["fair", "register"]
-
 
 def register(shell: Any) -> None:
     """Make ``%%fair`` known to a shell of IPython's."""

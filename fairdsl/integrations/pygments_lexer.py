@@ -13,8 +13,6 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String, Whi
 
 from fairdsl.syntax.pieces import Looks, pieces
 
-__all__ = ["FairLexer"]
-
 _TOKENS: dict[Looks, Any] = {
     Looks.DECLARATION: Keyword.Declaration,
     Looks.KEYWORD: Keyword,

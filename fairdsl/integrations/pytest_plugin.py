@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["pytest_addoption", "pytest_collect_file"]
-
 
 class UnfairError(Exception):
     """A property that did not hold, with its report as text."""

@@ -10,8 +10,6 @@ from typing import ClassVar
 from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["Agreement", "Disagreement"]
-
 #: Attributes of a listed row.
 _ATTRIBUTES = 12
 

@@ -9,8 +9,6 @@ from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
 
-__all__ = ["allows_none", "apart", "computed_alike"]
-
 
 def apart(pair: Pair) -> frozenset[int]:
     """The attributes in which the two individuals may differ."""

@@ -12,8 +12,6 @@ from typing import Annotated
 
 from fairdsl.codec import KEYED
 
-__all__ = ["Binding", "BoundBy", "BoundInput", "BoundOutcome"]
-
 #: Inputs, and categories with their codes, that a summary names at most.
 _NAMED = 12
 

@@ -16,8 +16,6 @@ from math import frexp, ldexp
 
 from fairdsl.ir.domain import Domain, Point, Real, show_number
 
-__all__ = ["ROUNDED", "decimal", "decimals", "individuals"]
-
 #: Stands before a decimal that is not the number itself.
 ROUNDED = "~"
 #: The exponents of float32 numbers, as `frexp` has them; below the least one they have fewer bits.

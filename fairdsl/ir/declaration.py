@@ -9,27 +9,6 @@ from fairdsl.ir.expr import Predicate, Relation
 from fairdsl.ir.feature import Form
 from fairdsl.source import Span
 
-__all__ = [
-    "ByAnswer",
-    "ByRules",
-    "CallableSource",
-    "ClassOf",
-    "DecisionClause",
-    "FileSource",
-    "Highest",
-    "InlineScore",
-    "Label",
-    "ModelDeclaration",
-    "ModelSource",
-    "Recorded",
-    "Rule",
-    "RuleList",
-    "WhenClass",
-    "WhenProbability",
-    "WhenScore",
-]
-
-
 #: What a file calls a class: a whole number or a text.
 Label = int | str
 

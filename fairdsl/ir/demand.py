@@ -16,21 +16,6 @@ from fairdsl.ir.expr import TRUE, Compare, Linear, Predicate, Relation, Variable
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
 from fairdsl.source import Span
 
-__all__ = [
-    "MOST",
-    "Chance",
-    "Confidence",
-    "Decision",
-    "Demanded",
-    "Magnitude",
-    "Probability",
-    "Score",
-    "Term",
-    "formula_of",
-    "people_of",
-]
-
-
 #: The individuals that a formula may be about, in the order in which they are named.
 _PEOPLE = (Who.A, Who.B, Who.C, Who.D)
 #: How many they are at most.

@@ -16,23 +16,6 @@ from fairdsl.codec import Exact
 from fairdsl.ir.expr import Linear, Predicate, variables
 from fairdsl.source import Span
 
-__all__ = [
-    "MISSING",
-    "Attribute",
-    "Boolean",
-    "Category",
-    "CategoryValue",
-    "Derived",
-    "Domain",
-    "Integer",
-    "ModelThresholds",
-    "Point",
-    "Quantiles",
-    "Real",
-    "Type",
-    "says_unknown",
-]
-
 _NOT_KNOWN = re.compile(r"unknown|missing|n_?/?a|nan|null|unspecified|undisclosed|not[ _](known|stated|given|reported)")
 #: How the value of those who lack one is called, in specs, tables and reports.
 MISSING = "missing"

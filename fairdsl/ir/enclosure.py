@@ -13,8 +13,6 @@ from typing import Annotated, Self
 
 from fairdsl.codec import INLINE, Lower, Upper
 
-__all__ = ["Enclosed", "Enclosure"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enclosure:

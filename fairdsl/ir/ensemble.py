@@ -23,18 +23,6 @@ from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable,
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.tree_shape import TreeShape
 
-__all__ = [
-    "RELATIONS",
-    "Ensemble",
-    "Inputs",
-    "attributes_of",
-    "attributes_of_form",
-    "joined",
-    "listed_of",
-    "reading_copy",
-    "reads_of",
-]
-
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ExactArray", "ObjectArray", "nearest_floats"]
-
 FloatArray = NDArray[np.float64]
 #: numpy's object arrays: elements are Python ``int`` or ``Fraction``.
 ObjectArray = NDArray[Any]

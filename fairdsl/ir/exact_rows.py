@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
 
-__all__ = ["Column", "ExactRows", "Scaled", "fractions_of"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]

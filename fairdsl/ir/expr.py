@@ -17,33 +17,6 @@ from fairdsl.source import Span
 
 _Value = TypeVar("_Value")
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "And",
-    "Compare",
-    "Linear",
-    "Member",
-    "Not",
-    "Or",
-    "Predicate",
-    "Relation",
-    "Variable",
-    "Who",
-    "atoms",
-    "borders",
-    "conjoin",
-    "conjuncts",
-    "fold",
-    "holds",
-    "holds_at",
-    "mapped",
-    "opposite",
-    "rename",
-    "substitute",
-    "variables",
-]
-
 
 class Who(Enum):
     """Whose attribute a variable is."""

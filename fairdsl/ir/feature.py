@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from fairdsl.ir.expr import Predicate
 
-__all__ = ["AttributeInput", "Form", "IndicatorInput", "Input"]
-
 
 @dataclass(frozen=True, slots=True)
 class AttributeInput:

@@ -14,8 +14,6 @@ from types import MappingProxyType
 
 from fairdsl.ir.rate import Each, Fact, Rate
 
-__all__ = ["ACCEPTANCE", "PRIVILEGED", "Alias", "Comparison", "Fold", "Library", "Metric"]
-
 
 class Fold(Enum):
     """How several numbers become one."""

@@ -35,21 +35,6 @@ from fairdsl.source import Span
 if TYPE_CHECKING:
     from fairdsl.ir.declaration import ModelDeclaration
 
-__all__ = [
-    "ByHighest",
-    "ByThreshold",
-    "Curve",
-    "DecisionRule",
-    "Deployed",
-    "Feed",
-    "Layer",
-    "Logits",
-    "Model",
-    "Readout",
-    "linear_layer",
-    "read_attributes",
-]
-
 
 class Curve(IntEnum):
     """What a unit computes of its pre-activation z."""

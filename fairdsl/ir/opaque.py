@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairdsl.ir.exact_array import ExactArray
     from fairdsl.ir.model import Layer
 
-__all__ = ["Access", "Answers", "BlackBox", "Kernel", "KernelMachine", "Opaque"]
-
 
 class Access(IntEnum):
     """What can be had of a model, each including the ones before."""

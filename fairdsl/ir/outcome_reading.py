@@ -9,9 +9,6 @@ from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Deployed, Model, Readout
 
-__all__ = ["OutcomeReading", "outcome_readings"]
-
-
 #: Thresholds of larger denominators are logits, which represent irrational numbers: nine digits of them are shown.
 _SHORT = 10**9
 

@@ -7,8 +7,6 @@ from functools import lru_cache
 
 from fairdsl.source.numbers import digits_of
 
-__all__ = ["decimal_of", "exact_places"]
-
 #: Places of a decimal that is written out.
 _PLACES = 40
 #: Significant digits of a rounded one: more than a double has.

@@ -24,22 +24,6 @@ from fairdsl.source import Span
 if TYPE_CHECKING:  # reading a spec loads no numbers
     from fairdsl.ir.exact_rows import ExactRows
 
-__all__ = [
-    "BINS_BY_MEANS",
-    "Cell",
-    "CellIndex",
-    "Factor",
-    "Inside",
-    "Network",
-    "Normal",
-    "Population",
-    "Row",
-    "Rows",
-    "Sample",
-    "label_column",
-    "with_ancestors",
-]
-
 #: The setting of a network whose bins are the means of their rows.
 BINS_BY_MEANS = ("bins", "means")
 #: A column's cell, by its position among the cells of that column.

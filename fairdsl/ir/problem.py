@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from fairdsl.ir.model import Model
     from fairdsl.ir.population import Population
 
-__all__ = ["MetricDifference", "Problem"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricDifference:

@@ -17,31 +17,6 @@ from fairdsl.ir.expr import TRUE, Predicate, Relation, Who, conjoin, rename, var
 from fairdsl.ir.metric import Metric
 from fairdsl.source import Span
 
-__all__ = [
-    "MOST_FAVOURED",
-    "Baseline",
-    "Differ",
-    "DrawnFrom",
-    "Excluding",
-    "GroupMetric",
-    "Individually",
-    "Pair",
-    "PairDemand",
-    "PairUnder",
-    "Precision",
-    "Quantity",
-    "Question",
-    "Relaxation",
-    "SameDecision",
-    "ScoreGap",
-    "Sure",
-    "Threshold",
-    "WorstPair",
-    "influence_name",
-    "influence_of",
-    "metric_words",
-]
-
 
 class Differ(Enum):
     """How several differing attributes differ."""

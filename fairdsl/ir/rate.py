@@ -16,23 +16,6 @@ from typing import assert_never
 
 from fairdsl.ir.expr import Relation
 
-__all__ = [
-    "AllOf",
-    "AnyOf",
-    "Averaged",
-    "Decides",
-    "Each",
-    "Event",
-    "Fact",
-    "LabelIn",
-    "Negated",
-    "OutcomeIn",
-    "Rate",
-    "ScoreIs",
-    "facts_of",
-    "holds",
-]
-
 
 class Fact(Enum):
     """What the words of rates say of an individual: how it is decided, what it deserves, and whether the two agree."""

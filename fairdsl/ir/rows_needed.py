@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from fairdsl.codec import Upper
 
-__all__ = ["AtHand", "NoRows", "RowsNeeded"]
-
 
 class NoRows(Enum):
     """Why no number of rows can be named."""

@@ -8,8 +8,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TreeShape"]
-
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

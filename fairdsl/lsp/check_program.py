@@ -19,8 +19,6 @@ from fairdsl.report.sheet import DemandSheet, Pair, PropertySheet
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import Noted, holding, noting, reading
 
-__all__ = ["main"]
-
 
 class _Telling:
     """An observer that writes what it hears."""

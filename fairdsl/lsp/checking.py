@@ -16,8 +16,6 @@ from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import largest, root_of, stamp_of
 
-__all__ = ["TIMEOUT", "Checks", "Verdict"]
-
 #: Seconds that a check from the editor may take, as `fairdsl check` has them by default.
 TIMEOUT = 60.0
 #: Bytes that a line of the other process may have: all verdicts of a spec are one.

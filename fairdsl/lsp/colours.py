@@ -15,8 +15,6 @@ from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.lsp.roles import Kind
 from fairdsl.syntax.pieces import Looks, scanned
 
-__all__ = ["LEGEND", "coloured"]
-
 _TYPES = (
     "keyword", "string", "number", "comment", "operator", "struct", "property", "enumMember", "function", "namespace",
     "variable", "parameter", "class", "macro", "typeParameter",

@@ -16,8 +16,6 @@ from fairdsl.syntax import tree
 from fairdsl.syntax.first_words import example_of
 from fairdsl.syntax.onward import PLACEHOLDER, Onward, onward
 
-__all__ = ["KINDS", "completed"]
-
 #: How editors picture what a name means.
 KINDS = {
     Kind.PARAMETER: types.CompletionItemKind.Constant,

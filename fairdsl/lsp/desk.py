@@ -25,8 +25,6 @@ from fairdsl.source import Span
 from fairdsl.source.reading import content_of, holding, named_in, root_of
 from fairdsl.syntax import tree
 
-__all__ = ["Desk", "Open", "Seen", "path_of"]
-
 #: Folders in which no specs of the workspace are looked for, and how many files are looked at.
 _NOT_IN = {".git", ".venv", "node_modules", "__pycache__", "build", "dist"}
 _MOST_FILES = 2_000

@@ -13,8 +13,6 @@ from fairdsl.lsp.places import uri_of
 from fairdsl.resources import error_page
 from fairdsl.source import Span
 
-__all__ = ["by_file", "fixes_at"]
-
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,

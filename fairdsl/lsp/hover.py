@@ -15,8 +15,6 @@ from fairdsl.resources import error_page, text_of
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["hovered"]
-
 #: The lines of a declaration that are shown.
 _MOST_LINES = 12
 

@@ -17,8 +17,6 @@ from fairdsl.semantics import CheckedProperty
 from fairdsl.syntax import tree
 from fairdsl.verdict import Judgement
 
-__all__ = ["CHECK", "hints", "lenses"]
-
 #: The command that checks: its arguments are the address of the spec and the names of properties, none for all.
 CHECK = "fairdsl.check"
 _MARKS = {Judgement.HOLDS.value: "✓", Judgement.VIOLATED.value: "✗", Judgement.MEASURED.value: "="}

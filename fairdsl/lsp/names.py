@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from fairdsl.lsp.roles import ROLES, Kind, Role
 from fairdsl.syntax import tree
 
-__all__ = ["Declared", "Mention", "Names", "Setting", "mentions_in"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declared:

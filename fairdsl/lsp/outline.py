@@ -10,8 +10,6 @@ from fairdsl.lsp.desk import Desk, Seen
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["folds", "outline"]
-
 _KINDS: dict[type[tree.Node], types.SymbolKind] = {
     tree.Parameter: types.SymbolKind.Constant,
     tree.Domain: types.SymbolKind.Struct,

@@ -12,8 +12,6 @@ from lsprotocol import types
 from fairdsl.lsp.desk import Desk
 from fairdsl.source.reading import root_of
 
-__all__ = ["path_completions"]
-
 #: A text that is not closed, behind words that a path follows: `use`, `from`, `from` and a format, `agrees ... in`.
 _PATH = re.compile(
     r'(?:\b(?P<use>use)|\bfrom(?:[ \t]+[A-Za-z_]\w*)?|\bcolumn[ \t]+"[^"\n]*"[ \t]+in)\s*"(?P<typed>[^"\n]*)\Z'

@@ -13,8 +13,6 @@ from lsprotocol import types
 
 from fairdsl.source import Span
 
-__all__ = ["Places", "uri_of"]
-
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _UNITS = {
     types.PositionEncodingKind.Utf8: lambda text: len(text.encode("utf-8", "surrogatepass")),

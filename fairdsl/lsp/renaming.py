@@ -17,8 +17,6 @@ from fairdsl.source.names import is_name
 from fairdsl.syntax.onward import PLACEHOLDER
 from fairdsl.syntax.patch import patch
 
-__all__ = ["NotRenamedError", "declaration_at", "mentions_of", "renamed"]
-
 #: Where a name stands: its file, and the offset of its first character.
 _Place = tuple[str, int]
 

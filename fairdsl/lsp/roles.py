@@ -19,8 +19,6 @@ from fairdsl.semantics.distributions import FAMILIES
 from fairdsl.semantics.settings import SCORES, SETTINGS
 from fairdsl.syntax import tree
 
-__all__ = ["ROLES", "Kind", "Role"]
-
 
 class Kind(Enum):
     """What is declared by a name."""

@@ -26,8 +26,6 @@ from fairdsl.resources import version
 from fairdsl.source import SourceFile
 from fairdsl.syntax.laid_out import laid_out
 
-__all__ = ["Server", "serve"]
-
 #: Seconds without a change after which findings are published.
 _PAUSE = 0.03
 #: Seconds without a change after which Python looks for circles among its objects: trees have none, and looking for

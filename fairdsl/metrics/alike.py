@@ -32,8 +32,6 @@ from fairdsl.numerics.assignments import Assignments, components
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.numerics.restrict import restrict
 
-__all__ = ["Assignment", "Fairly", "Together", "given", "having", "together"]
-
 Exact = NDArray[np.object_]
 #: What the differing attributes are, one value each, by attribute.
 Assignment = Mapping[int, Fraction]

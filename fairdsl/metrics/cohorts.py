@@ -38,8 +38,6 @@ from fairdsl.metrics.joint import (
 from fairdsl.metrics.rate_cells import Cells, Condition, conditions_of
 from fairdsl.metrics.scored import Scored
 
-__all__ = ["Assignment", "Case", "Cohort", "Hits", "cohorts_of", "pooled"]
-
 #: Values of columns, by the columns' positions.
 Assignment = tuple[tuple[int, Fraction], ...]
 

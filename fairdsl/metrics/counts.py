@@ -22,8 +22,6 @@ from fairdsl.numerics.cells import places
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["counts_of", "rows_of"]
-
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 

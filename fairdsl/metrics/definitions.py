@@ -30,19 +30,6 @@ from fairdsl.metrics.intervals import (
 )
 from fairdsl.metrics.joint import Enclosure
 
-__all__ = [
-    "NONE",
-    "Compare",
-    "Rated",
-    "by_case",
-    "by_rates",
-    "compared",
-    "favoured",
-    "number_of",
-    "with_pools",
-    "worst_of",
-]
-
 #: A cohort with what is known of its rate: its own enclosure, or one that covers sampling error as well.
 Rated = tuple[Cohort, Enclosure]
 #: One number of the rates of several cohorts.

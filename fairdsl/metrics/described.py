@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from fairdsl.ir.metric import Alias, Metric
 from fairdsl.prelude import PAIR_METRICS, Named, metrics
 
-__all__ = ["definition_table", "metric_table", "needs_of", "other_names"]
-
 
 def needs_of(metric: Named) -> tuple[str, ...]:
     """What a property must say for it to mean something, line by line."""

@@ -27,8 +27,6 @@ from fairdsl.metrics.value import value_of_draws
 from fairdsl.metrics.words import Names
 from fairdsl.verdict import Draw, Drawn, Judgement, Part, Rate, Value, judged
 
-__all__ = ["Beside", "Seen", "hopeless", "settled"]
-
 #: People who were drawn, by key.
 Seen = Mapping[Key, Counted] | Mapping[Key, Scored]
 

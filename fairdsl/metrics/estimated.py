@@ -21,8 +21,6 @@ from fairdsl.metrics.tables import Tables, share_of, tables_of
 from fairdsl.numerics.cells import place_of
 from fairdsl.verdict import Known
 
-__all__ = ["estimated", "sampled_share", "sampling_bound", "share_within"]
-
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 

@@ -20,8 +20,6 @@ from fairdsl.metrics.sampling import FEW_ROWS, USUAL, frequency, sampled_rate
 from fairdsl.metrics.words import group_words
 from fairdsl.numerics.binomial import clopper_pearson
 
-__all__ = ["notes_of", "refusal_of", "warnings_of"]
-
 
 def refusal_of(reading: Reading, population: Population) -> Diagnostic | None:
     """Why there is no number: a declared group has no rate.

@@ -9,8 +9,6 @@ from fractions import Fraction
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.verdict import ByDecider, Decider, DifferingRow, Named, Part, Rate, Reason, Refused, Value
 
-__all__ = ["hull_of", "of_all_deciders"]
-
 _Group = tuple[Named, Named]
 
 _NOTHING_KNOWN = Enclosure(low=Fraction(0), high=Fraction(1))

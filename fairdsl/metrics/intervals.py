@@ -21,22 +21,6 @@ from heapq import nlargest, nsmallest
 
 from fairdsl.metrics.joint import Enclosure
 
-__all__ = [
-    "Defined",
-    "Range",
-    "difference",
-    "extremes",
-    "gap",
-    "greatest",
-    "hull",
-    "least_of",
-    "mean",
-    "most_of",
-    "quotient",
-    "ratio",
-    "smallest",
-]
-
 
 class Defined(Enum):
     """Whether a quotient has a denominator."""

@@ -25,8 +25,6 @@ from fairdsl.metrics.sampling import half_width, rows_needed
 from fairdsl.metrics.words import group_words
 from fairdsl.verdict import Value
 
-__all__ = ["needed", "rows_to_decide"]
-
 
 def needed(
     question: GroupMetric, population: Population, *, error: Fraction, confidence: Fraction

@@ -13,8 +13,6 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.ir.rate import Averaged, Each, Event, Fact, LabelIn, Negated, Rate, holds
 from fairdsl.metrics.joint import cells_of, key_at, key_of
 
-__all__ = ["Cells", "Condition", "conditions_of", "labels_rated", "quotient_of"]
-
 #: For each key of the label (None: keys have none) the decisions that count: favourable (True), others, both or none.
 Cells = Mapping[Fraction | None, frozenset[bool]]
 

@@ -42,8 +42,6 @@ from fairdsl.metrics.intervals import Defined, Range, hull
 from fairdsl.metrics.joint import Enclosure, Joint
 from fairdsl.metrics.sampling import sampled_rate
 
-__all__ = ["Listed", "Reading", "Stratum", "by_pairs", "read", "rests_on_tables"]
-
 #: Comparisons for which pairs are bounded, at most: all pairs of six groups.
 _MOST = 15
 _Bound = Callable[[Cohort, Cohort], Fraction]

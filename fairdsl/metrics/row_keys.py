@@ -18,8 +18,6 @@ from fairdsl.metrics.joint import Bounds, Joint, Key, cells_of, columns_of, key_
 from fairdsl.numerics.cells import places
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["RowKeys"]
-
 _Counts = NDArray[np.int64]
 
 

@@ -22,8 +22,6 @@ from fairdsl.metrics.joint import Bounds
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.rounding import float_above
 
-__all__ = ["FEW_ROWS", "USUAL", "frequency", "half_width", "rows_needed", "sampled_rate"]
-
 #: Cohorts with fewer rows are pointed out: an even split of 30 leaves 31 % to 69 % open at 95 % confidence.
 FEW_ROWS = 30
 #: The confidence of what is said unasked.

@@ -19,8 +19,6 @@ from math import log, sqrt
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.numerics.rounding import float_above
 
-__all__ = ["ROOTS", "UNITS", "Scored"]
-
 #: What 1 counts as, and what it counts as where it is squared.
 UNITS, ROOTS = 1 << 40, 1 << 20
 #: As far apart are the ends of a sum, for each of its people, where its numbers are rounded.

@@ -17,8 +17,6 @@ from fairdsl.metrics.joint import Bounds, Counted, Joint, Key
 from fairdsl.metrics.value import value_of
 from fairdsl.verdict import Evidence, Refused, Value
 
-__all__ = ["SIZES", "at_size"]
-
 #: Times as many rows as there are.
 SIZES = tuple(Fraction(2) ** power for power in range(-3, 3))
 _EVIDENCE = Evidence(backend="", method="")

@@ -32,21 +32,6 @@ from fairdsl.numerics.axes import Axis, axis_of, mentioned
 from fairdsl.numerics.cells import place_of
 from fairdsl.numerics.truth import ByColumn, by_column
 
-__all__ = [
-    "Subject",
-    "axes_of",
-    "looked_at",
-    "predicates_of",
-    "single_events",
-    "subject_of",
-    "uniform_on",
-    "uniform_over",
-    "weighed_by",
-    "with_baseline",
-    "without_idle",
-    "without_influence",
-]
-
 #: A copied column with more values is one range.
 _LISTED = 512
 #: And one of everybody whose numbers are added up: only sums of single values are exact.

@@ -52,8 +52,6 @@ from fairdsl.numerics.cells import places
 from fairdsl.numerics.elimination import elimination
 from fairdsl.numerics.tables import Table, joined, without_in_order
 
-__all__ = ["Fixed", "Tables", "share_of", "tables_of"]
-
 #: Cells of columns that are fixed: every column by itself, or as one child reads it.
 Fixed = Mapping[int, int]
 #: What a child reads in place of a fixed parent, by (parent, child).

@@ -26,8 +26,6 @@ from fairdsl.metrics.sampling import frequency
 from fairdsl.metrics.words import Names
 from fairdsl.verdict import Evidence, Judgement, Named, Part, Rate, Reason, Refused, Value, judged
 
-__all__ = ["PRECISE", "decided", "most_favoured_groups", "value_of", "value_of_draws"]
-
 #: Numbers that an engine knows to this width are precise enough where no threshold asks for more.
 PRECISE = Fraction(1, 10**6)
 

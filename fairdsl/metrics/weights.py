@@ -14,8 +14,6 @@ from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Factor, Inside, Network, Normal
 from fairdsl.numerics.cells import places
 
-__all__ = ["unlisted", "weights_of"]
-
 Integers = NDArray[np.int64]
 
 

@@ -12,8 +12,6 @@ from fairdsl.metrics.cohorts import Assignment
 from fairdsl.metrics.joint import cells_of, key_of
 from fairdsl.verdict import Cell, Named, cell_of
 
-__all__ = ["Names", "condition", "group_words", "range_words"]
-
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|-?[0-9.]+")
 
 

@@ -24,28 +24,6 @@ from fairdsl.models import exact
 from fairdsl.models.exact import Array
 from fairdsl.models.marks import Absent, Ends
 
-__all__ = [
-    "TREE_RELATIONS",
-    "Affine",
-    "Basis",
-    "Block",
-    "Comparison",
-    "Dense",
-    "Indicators",
-    "KernelTerms",
-    "Pick",
-    "TooLargeError",
-    "Trees",
-    "Unit",
-    "Whole",
-    "add",
-    "apply",
-    "dense",
-    "scale",
-    "stack",
-    "take",
-]
-
 Indices = NDArray[np.int64]
 
 #: Products of matrices above this many multiplications are not folded: linear units carry the value.

@@ -36,8 +36,6 @@ from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.logit import logit
 from fairdsl.models.no_output import no_output, no_rule
 
-__all__ = ["Decided", "decide"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Decided:

@@ -14,32 +14,6 @@ from fairdsl.models.instead import INSTEAD
 from fairdsl.models.pickles import is_pickle, opened_by_hand
 from fairdsl.source import Span
 
-__all__ = [
-    "asked_as_black_box",
-    "cannot_open",
-    "cannot_run",
-    "decision_does_not_fit",
-    "digest_differs",
-    "function_needed",
-    "input_not_bound",
-    "linear_document",
-    "logistic_assumed",
-    "no_answer",
-    "node_not_exact",
-    "not_finite",
-    "not_onnx",
-    "not_steady",
-    "of_float64",
-    "operator_not_read",
-    "own_file_not_read",
-    "root_rounded",
-    "rules_document",
-    "side_file_missing",
-    "threshold_trivial",
-    "unknown_format",
-    "width_differs",
-]
-
 #: So many names are listed at most.
 _LISTED = 24
 #: What is left for a file that cannot be read exactly.

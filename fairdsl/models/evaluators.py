@@ -7,8 +7,6 @@ from fairdsl.ir.opaque import BlackBox
 from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
 from fairdsl.numerics.evaluate import BatchEvaluator
 
-__all__ = ["evaluator_of"]
-
 
 def evaluator_of(model: Model) -> BatchEvaluator | BlackBoxEvaluator:
     """The evaluator that fits the model."""

@@ -17,22 +17,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray, nearest_floats
 
-__all__ = [
-    "Array",
-    "add",
-    "from_rationals",
-    "integers",
-    "is_float",
-    "is_zero",
-    "matmul",
-    "multiply",
-    "power_of_two",
-    "reciprocal",
-    "to_exact_array",
-    "to_fractions",
-    "zeros",
-]
-
 #: A float64 array (exact by content) or an object array of Fractions.
 Array = NDArray[Any]
 

@@ -19,8 +19,6 @@ from fairdsl.models import exact
 from fairdsl.models.binding.early import Bound
 from fairdsl.numerics.predicates import holds_for, mask
 
-__all__ = ["feature_matrix", "feature_values", "features_open", "fold", "is_plain", "rounded"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from fairdsl.models.exporting import NotExportedError, prepared, reads_columns, settings_of, text_columns
 
-__all__ = ["feature_names", "is_estimator", "onnx_of"]
-
 
 def is_estimator(given: object) -> bool:
     """Whether it is a classifier in the manner of scikit-learn."""

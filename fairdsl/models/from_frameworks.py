@@ -18,8 +18,6 @@ from typing import Any
 from fairdsl.models.exporting.refused import NotExportedError
 from fairdsl.source.reading import content_of
 
-__all__ = ["content_of_session", "is_session", "writer_of"]
-
 
 def writer_of(given: Any) -> Callable[[], bytes] | None:
     """What makes a file of a booster or a module; it raises NotExportedError. None for anything else."""

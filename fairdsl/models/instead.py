@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["INSTEAD"]
-
 _NEAREST = ", to find the nearest of the training's rows", "train trees, a linear model or a network"
 #: By the operator: how a sentence about its use goes on, and what to do.
 INSTEAD = {

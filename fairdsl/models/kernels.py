@@ -14,8 +14,6 @@ from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Block, KernelTerms
 from fairdsl.models.schedule import first_blocks
 
-__all__ = ["MixedError", "kernel_machine", "terms_of"]
-
 
 class MixedError(ValueError):
     """A machine beside other things that the scores depend on; ``operator`` and ``node`` are where it is."""

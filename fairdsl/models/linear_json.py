@@ -31,8 +31,6 @@ from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputK
 from fairdsl.source import Span
 from fairdsl.source.reading import content_of
 
-__all__ = ["affine_graph", "read_linear"]
-
 #: One score, or a list of scores.
 _Rows = tuple[Fraction | tuple[Fraction, ...], ...]
 

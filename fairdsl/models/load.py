@@ -35,8 +35,6 @@ from fairdsl.models.schedule import first_blocks, lay_out
 from fairdsl.models.which_file import check_pinned
 from fairdsl.source import Span
 
-__all__ = ["load_model"]
-
 #: How a fault in what was read shows itself when it is evaluated.
 _FAILURES = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 _BY_EXTENSION = {

@@ -15,8 +15,6 @@ from fractions import Fraction
 
 from fairdsl.ir.enclosure import Enclosure
 
-__all__ = ["logit"]
-
 _BITS = 200  # the enclosure is at most 2**-200 wide
 _GRID = 320  # terms are rounded to multiples of 2**-320
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Absent", "Ends"]
-
-
 #: The least and the greatest number that one has, None where there is none.
 Ends = tuple[Fraction | None, Fraction | None]
 

@@ -14,8 +14,6 @@ from fairdsl.models.classes.labels import high_outcome
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.source import Span
 
-__all__ = ["no_output", "no_rule"]
-
 _HALF = Fraction(1, 2)
 _PROBABILITIES = (OutputKind.SIGMOID, OutputKind.PROBABILITY)
 

@@ -20,8 +20,6 @@ from fairdsl.models.graph import ImportedGraph, OutputKind
 from fairdsl.models.onnx_import import import_onnx
 from fairdsl.models.schedule import first_blocks, lay_out
 
-__all__ = ["OPERATORS", "Network", "newest_opset", "read_network"]
-
 #: Operators of which such networks are made; every one is read of all others that the importer knows, too.
 OPERATORS = (
     "Add",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["is_pickle", "opened_by_hand"]
-
 
 def is_pickle(path: str) -> bool:
     """Whether the file is one that Python's pickle wrote, by its name."""

@@ -19,8 +19,6 @@ from fairdsl.models.basis import Affine, Basis, add, dense, scale, take
 from fairdsl.models.decide import Decided
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 
-__all__ = ["logits_of"]
-
 _HALF = Fraction(1, 2)
 
 

@@ -12,8 +12,6 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Readout
 from fairdsl.models.features import rounded
 
-__all__ = ["NoLabelError", "Reading", "decisions_of", "numbers_of"]
-
 
 class NoLabelError(ValueError):
     """An output that stands for no outcome."""

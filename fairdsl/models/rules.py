@@ -21,8 +21,6 @@ from fairdsl.ir.expr import And, Predicate, Relation, opposite
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Model, linear_layer
 
-__all__ = ["rules_model"]
-
 _HALF = Fraction(1, 2)
 
 

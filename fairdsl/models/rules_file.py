@@ -32,8 +32,6 @@ from fairdsl.source import SourceFile, Span
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 
-__all__ = ["FORMS", "DocumentRule", "RulesDocument", "holds_rules", "read_rules"]
-
 
 class _Keys:
     """What other programs call the same keys."""

@@ -13,8 +13,6 @@ from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Block, Pick
 from fairdsl.models.exact import Array
 
-__all__ = ["first_blocks", "lay_out"]
-
 Positions = dict[int, NDArray[np.int64]]
 
 

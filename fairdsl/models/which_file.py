@@ -12,8 +12,6 @@ from fairdsl.models import errors
 from fairdsl.source import Span
 from fairdsl.source.reading import content_of, opened
 
-__all__ = ["PRUNED_FOR", "PRUNED_FROM", "REMOVED_UNITS", "check_pinned", "check_replacement", "pruned_from"]
-
 #: Keys of the metadata: the SHA-256 of the network that was cut, and what was removed from it, in words.
 PRUNED_FROM, REMOVED_UNITS = "fairdsl.pruned_from_sha256", "fairdsl.removed_units"
 #: Of a network that was cut for a part of the domain: which part, in words.

@@ -16,8 +16,6 @@ from fairdsl.ir.question import Differ
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.restrict import Fixing, disjunction, restrict, settle
 
-__all__ = ["Assignments", "components"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

@@ -27,8 +27,6 @@ from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.bounds import comparable, outward
 from fairdsl.numerics.pieces import pieces_of
 
-__all__ = ["Atom", "Axis", "axis_of", "mentioned"]
-
 #: Equal parts of a uniform range of reals that the model weighs; whole numbers that are listed one by one.
 _PARTS, _LISTED = 1024, 1 << 16
 

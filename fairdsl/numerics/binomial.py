@@ -12,8 +12,6 @@ from math import exp, lgamma, log, log1p, nextafter, ulp
 
 from fairdsl.ir.enclosure import Enclosure
 
-__all__ = ["clopper_pearson", "paired_difference", "upper_tail"]
-
 #: The equations are solved for a tail smaller by this factor: more than the error of evaluating it.
 _MARGIN = 1e-6
 #: The part of what an interval of paired trials may miss that is for how many of them change.

@@ -43,21 +43,6 @@ from fairdsl.ir.model import Layer
 from fairdsl.numerics.choices import Choice, most
 from fairdsl.numerics.products import product
 
-__all__ = [
-    "TINY",
-    "FloatLayer",
-    "LayerBounds",
-    "Lines",
-    "comparable",
-    "float_layers",
-    "greatest",
-    "outward",
-    "preactivation_bounds",
-    "spend_on_bounds",
-    "summation_error",
-    "upper_lines",
-]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

@@ -24,8 +24,6 @@ from fairdsl.ir.exact_rows import Column, Scaled
 from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Cut", "cells_between", "place_of", "places", "points"]
-
 #: Integers below it are compared as int64.
 _FITS = 2**62
 

@@ -28,16 +28,6 @@ from fairdsl.numerics.confidence import approximate_log_odds, exp_between, leads
 from fairdsl.numerics.demand import Between
 from fairdsl.numerics.exact import Enclosed
 
-__all__ = [
-    "approximate_odds_of",
-    "as_scores",
-    "chance_between",
-    "chances_between",
-    "logistic",
-    "outcome_of",
-    "vanishes",
-]
-
 Floats = NDArray[np.float64]
 Decisions = NDArray[np.integer[Any]]
 

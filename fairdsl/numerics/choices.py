@@ -24,8 +24,6 @@ from fairdsl.ir.expr import variables
 from fairdsl.ir.model import Model
 from fairdsl.numerics.leaves import Border, Leaves
 
-__all__ = ["Choice", "choices_of", "most", "pair_choices"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -37,17 +37,6 @@ from fairdsl.ir.question import Sure
 from fairdsl.numerics.exact import Enclosed, decide_enclosed, enclosed_scores
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = [
-    "OPEN",
-    "Scored",
-    "approximate_log_odds",
-    "exp_between",
-    "is_sure",
-    "leads_of",
-    "odds_against",
-    "sure_rows",
-]
-
 FloatArray = NDArray[np.float64]
 TriArray = NDArray[np.int8]
 

@@ -16,8 +16,6 @@ from math import ceil, isqrt
 from fairdsl.ir.model import Curve
 from fairdsl.numerics.curves import TANH_FACTOR, TANH_TERM
 
-__all__ = ["is_rectified", "value_near"]
-
 #: Binary digits beyond those asked for, so that the roundings on the way stay below half a unit.
 _GUARD = 16
 #: The same of sums of up to some thousand terms.

@@ -19,18 +19,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.model import Curve
 
-__all__ = [
-    "CURVE_ERROR",
-    "SLOPE",
-    "STEEPNESS",
-    "TANH_FACTOR",
-    "TANH_TERM",
-    "bend",
-    "derivative",
-    "growing",
-    "largest_output",
-]
-
 FloatArray = NDArray[np.float64]
 
 #: Bounds the error of :func:`bend`, relative to the result or, where the curve grows, to ``1 + abs(z)``.

@@ -18,21 +18,6 @@ from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, fold
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = [
-    "FALSE",
-    "OPEN",
-    "TRUE",
-    "Between",
-    "between",
-    "kleene",
-    "magnitude",
-    "never",
-    "step_of",
-    "sums",
-    "truth",
-    "truths",
-]
-
 #: The three values: negation is the sign, conjunction the least.
 FALSE, OPEN, TRUE = -1, 0, 1
 

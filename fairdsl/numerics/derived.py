@@ -9,8 +9,6 @@ from typing import TypeAlias, TypeVar
 from fairdsl.ir.model import Layer, Model
 from fairdsl.ir.problem import Problem
 
-__all__ = ["Kept", "derived"]
-
 Source = TypeVar("Source", Layer, Model, Problem)
 Derived = TypeVar("Derived")
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from fairdsl.numerics.bounds import TINY, FloatLayer, LayerBounds, preactivation_bounds
 
-__all__ = ["difference_bounds"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -40,8 +40,6 @@ from numpy.typing import NDArray
 from fairdsl.numerics.bounds import TINY, FloatLayer, LayerBounds, summation_error
 from fairdsl.numerics.products import product
 
-__all__ = ["Chain", "Multipliers", "Space", "Table", "Targets", "upper_bounds"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]

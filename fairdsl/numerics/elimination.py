@@ -13,8 +13,6 @@ from heapq import heapify, heappop, heappush
 from math import prod
 from typing import Any, TypeVar
 
-__all__ = ["eliminate", "elimination", "mattering", "ranked"]
-
 _Table = TypeVar("_Table")
 
 

@@ -27,8 +27,6 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.settle import settle
 
-__all__ = ["Around", "BatchEvaluator", "Points", "Settled", "decisions_by", "margins_by", "points_of"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -13,8 +13,6 @@ from fractions import Fraction
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByThreshold, Model
 
-__all__ = ["Demand", "Event", "event_of"]
-
 _ZERO = Fraction(0)
 #: A little further than the slack: whoever is at the end of it is not decided.
 _BEYOND = 1 + Fraction(1, 1024)

@@ -30,20 +30,6 @@ from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.predicates import holds_for
 from fairdsl.numerics.rounding import float_below
 
-__all__ = [
-    "UNDECIDED",
-    "Enclosed",
-    "decide",
-    "decide_enclosed",
-    "decision",
-    "enclosed_scores",
-    "exact_inputs",
-    "exact_scores",
-    "gap_keeps",
-    "settled_gap",
-    "settled_scores",
-]
-
 #: Stands for a decision that stays open, where a number is needed.
 UNDECIDED = -1
 

@@ -12,8 +12,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["exchanged"]
-
 FloatArray = NDArray[np.float64]
 
 

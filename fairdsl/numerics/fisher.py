@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, fsum, lgamma, sqrt
 
-__all__ = ["Selected", "fisher_p", "standard_deviations"]
-
 #: Outcomes as likely as the one that came but for rounding count as no likelier.
 _ALIKE = 1e-7
 #: Standard deviations from the mean beyond which outcomes have no weight in a float64.

@@ -32,8 +32,6 @@ from fairdsl.ir.model import Layer
 from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.rounding import quantum_exponent
 
-__all__ = ["FixedPoint", "FixedScores"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -44,8 +44,6 @@ from fairdsl.numerics.products import product
 from fairdsl.numerics.rounding import quantum_exponent
 from fairdsl.numerics.spectral import spectral_norm
 
-__all__ = ["Forward", "Read"]
-
 FloatArray = NDArray[np.float64]
 
 _UNIT_ROUNDOFF = 2.0**-53

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Point
 from fairdsl.numerics.narrow import Finite
 
-__all__ = ["Grid"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

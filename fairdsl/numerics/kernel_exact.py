@@ -26,8 +26,6 @@ from fairdsl.ir.model import Curve
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.numerics.curve_values import value_near
 
-__all__ = ["KernelBalls", "kernel_values"]
-
 #: Binary digits beyond those asked for.
 _GUARD = 16
 #: Integers whose products and sums of products stay below this are computed as int64.

@@ -32,8 +32,6 @@ from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.numerics.evaluate import BatchEvaluator, Settled
 from fairdsl.numerics.kernel_forward import KernelForward
 
-__all__ = ["decided_alike"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

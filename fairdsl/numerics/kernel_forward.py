@@ -41,8 +41,6 @@ from fairdsl.numerics.forward import Forward, Read
 from fairdsl.numerics.kernel_tiles import OUTWARD, ROWS, KernelTiles, Layout, norms
 from fairdsl.numerics.leaves import Leaves
 
-__all__ = ["KernelForward"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -23,8 +23,6 @@ from numpy.typing import DTypeLike, NDArray
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.numerics.products import product
 
-__all__ = ["OUTWARD", "ROWS", "KernelTiles", "Layout", "norms"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Floating = NDArray[np.floating]

@@ -33,8 +33,6 @@ from fairdsl.numerics.predicates import holds_for, mask
 from fairdsl.numerics.rounding import float_below
 from fairdsl.numerics.tree_walk import TreeWalk
 
-__all__ = ["Border", "Leaves"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

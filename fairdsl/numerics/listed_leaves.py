@@ -19,8 +19,6 @@ from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Who, oppo
 from fairdsl.ir.feature import IndicatorInput, Input
 from fairdsl.ir.tree_shape import TreeShape
 
-__all__ = ["Listed", "compared", "read_listed"]
-
 IntArray = NDArray[np.int64]
 #: A column of an ensemble, a position in RELATIONS, and a number.
 Compared = tuple[int, int, Fraction]

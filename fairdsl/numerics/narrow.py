@@ -19,19 +19,6 @@ from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Re
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 
-__all__ = [
-    "Finite",
-    "Interval",
-    "ValueSet",
-    "clipped",
-    "count_points",
-    "decided",
-    "measure_of",
-    "narrow",
-    "possible",
-    "without_not",
-]
-
 #: Sets up to this size are filtered value by value; larger ones only through their ends.
 _FILTERED = 256
 #: Rounds of propagation. More could only sharpen linear constraints over several wide attributes.

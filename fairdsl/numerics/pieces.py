@@ -16,8 +16,6 @@ from fairdsl.ir.domain import Attribute, Category, Real
 from fairdsl.ir.expr import Predicate, borders, holds_at
 from fairdsl.ir.population import Cell
 
-__all__ = ["Piece", "Reading", "pieces_of", "subdivided"]
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:

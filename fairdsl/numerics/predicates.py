@@ -21,8 +21,6 @@ from fairdsl.ir.exact_rows import ExactRows, Scaled
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.expr import holds as holds_exactly
 
-__all__ = ["Columns", "holds_for", "holds_for_pair", "mask"]
-
 BoolArray = NDArray[np.bool_]
 #: Per individual of a predicate exact rows, or an array [n, attributes]: float64, an integer type, or exact objects.
 Columns = Mapping[Who, NDArray[Any] | ExactRows]

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from fairdsl.clock import meter_in_force
 
-__all__ = ["product"]
-
 
 def product(left: NDArray[Any], right: NDArray[Any]) -> Any:
     """``left @ right``, of arrays with as many axes as that takes."""

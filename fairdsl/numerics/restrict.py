@@ -8,8 +8,6 @@ from fractions import Fraction
 from fairdsl.ir.expr import FALSE, TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who, fold
 from fairdsl.numerics.narrow import ValueSet, decided
 
-__all__ = ["Fixing", "disjunction", "restrict", "settle"]
-
 #: The number that a variable represents, or None where it stays open.
 Fixing = Callable[[Variable], Fraction | None]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
 
-__all__ = ["float_above", "float_below", "kept", "nearest_floats", "quantum_exponent"]
-
 FloatArray = NDArray[np.float64]
 
 #: The least positive float64.

@@ -19,8 +19,6 @@ from fairdsl.ir.model import Model
 from fairdsl.numerics.exact import UNDECIDED, Enclosed, decide_enclosed, decision
 from fairdsl.numerics.fixed_point import FixedPoint
 
-__all__ = ["Outcomes", "settle"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

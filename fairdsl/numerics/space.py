@@ -14,8 +14,6 @@ from fairdsl.numerics.bounds import outward
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet, decided
 
-__all__ = ["column_ends", "constant", "halved", "input_boxes", "input_ends"]
-
 
 def halved(values: ValueSet) -> tuple[ValueSet, ValueSet] | None:
     """Both halves of a set; None where it cannot be cut."""

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from fairdsl.numerics.products import product
 
-__all__ = ["spectral_norm"]
-
 FloatArray = NDArray[Any]
 
 _UNIT_ROUNDOFF, _UNIT_ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from fairdsl.ir.population import Factor, Network, Normal
 from fairdsl.numerics.elimination import eliminate, elimination
 
-__all__ = ["Numbers", "Table", "aligned", "at_cells", "joined", "summed", "whole_table", "without", "without_in_order"]
-
 #: Numbers of any kind, whole ones of any size among them.
 Numbers = NDArray[Any]
 

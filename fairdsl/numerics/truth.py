@@ -19,8 +19,6 @@ from fairdsl.numerics.axes import Axis, mentioned
 from fairdsl.numerics.bounds import outward
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["ByColumn", "Truths", "by_column", "truths_at"]
-
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -36,8 +36,6 @@ from numpy.typing import NDArray
 
 from fairdsl.numerics.binomial import clopper_pearson
 
-__all__ = ["Counts", "least_difference", "least_quotient"]
-
 #: More than the relative error of any probability here, and than the error of any limit that orders samples.
 _MARGIN, _TIE = 1e-6, 1e-9
 #: Parts of q, of each part that matters, and so on; halvings of where the bound may lie, until that is known to a part

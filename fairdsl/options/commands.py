@@ -12,20 +12,6 @@ from fairdsl.options import errors
 from fairdsl.options.declare import Section, option
 from fairdsl.options.kinds import OneOf, Seconds, Share, Switch, Text, Whole
 
-__all__ = [
-    "COMMANDS",
-    "REPAIR_SECONDS",
-    "Audit",
-    "Compile",
-    "Guarantee",
-    "Prune",
-    "Rank",
-    "Repair",
-    "Search",
-    "Verify",
-    "Vote",
-]
-
 #: The time limit of a repair where neither that nor effort is given.
 REPAIR_SECONDS = 600.0
 #: Aequitas's strategies that learn directions; the last one learns attributes, too.

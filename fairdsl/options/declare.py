@@ -10,8 +10,6 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import errors
 from fairdsl.options.kinds import Kind
 
-__all__ = ["Declared", "Section", "declared", "option"]
-
 _Value = TypeVar("_Value")
 _KEY = "fairdsl.option"
 

@@ -11,18 +11,6 @@ if TYPE_CHECKING:
     from fairdsl.options.declare import Declared
     from fairdsl.options.kinds import Kind
 
-__all__ = [
-    "excludes",
-    "has_flag",
-    "needs",
-    "no_such_option",
-    "no_such_section",
-    "not_a_setting",
-    "other_section",
-    "set_twice",
-    "wrong_value",
-]
-
 _LIST = "`fairdsl explain options` lists all options"
 
 

@@ -16,8 +16,6 @@ from typing import Generic, Protocol, TypeVar
 
 from fairdsl.source.numbers import read_number, read_whole
 
-__all__ = ["Kind", "OneOf", "Seconds", "Share", "Size", "SizeOr", "Switch", "Text", "Whole"]
-
 _Value = TypeVar("_Value", covariant=True)
 _Member = TypeVar("_Member", bound=Enum)
 

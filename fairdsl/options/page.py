@@ -8,8 +8,6 @@ from fairdsl.options.commands import COMMANDS
 from fairdsl.options.declare import Section, declared
 from fairdsl.options.run import Run
 
-__all__ = ["page"]
-
 _INTRODUCTION = """\
 # Options
 

@@ -10,8 +10,6 @@ from typing import ClassVar
 from fairdsl.options.declare import Section, option
 from fairdsl.options.kinds import Seconds, Size, Switch, Text, Whole
 
-__all__ = ["Run"]
-
 #: The time limit where neither that nor effort is given.
 _SECONDS = 60.0
 

@@ -11,8 +11,6 @@ from fairdsl.options import errors
 from fairdsl.options.declare import Section, declared
 from fairdsl.options.run import Run
 
-__all__ = ["Given", "Options", "options_of", "own_settings", "split_settings"]
-
 _Section = TypeVar("_Section", bound=Section)
 
 #: What is set, by section: values by name, or a whole section.

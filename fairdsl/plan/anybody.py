@@ -10,8 +10,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.verdict import Holds, Verdict, held
 
-__all__ = ["of_somebody"]
-
 
 def of_somebody(
     verdict: Verdict,

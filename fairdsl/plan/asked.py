@@ -11,8 +11,6 @@ from fairdsl.plan.joining import joined, known_part
 from fairdsl.plan.negotiate import Stage
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
-__all__ = ["AskedEngine"]
-
 #: An engine that cannot go on is asked anew only with so many times the seconds that it was given last; one that can,
 #: with this part of them, or so many seconds.
 _ANEW = 1.5

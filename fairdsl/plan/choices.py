@@ -15,8 +15,6 @@ from fairdsl.plan.negotiate import Plan
 from fairdsl.plan.registry import PARTITIONING, engine_of, engines
 from fairdsl.semantics import CheckedSpec
 
-__all__ = ["check_backend", "check_format", "check_partition", "check_properties", "unread"]
-
 
 def check_backend(options: Options) -> None:
     """DiagnosticError when there is no such backend, or it is not the one that answers partition by partition."""

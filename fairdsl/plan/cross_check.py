@@ -32,8 +32,6 @@ from fairdsl.verdict import (
     Violated,
 )
 
-__all__ = ["cross_checked", "opinion_in_words"]
-
 #: Numbers in notes are rounded to one in so many.
 _PLACES = 10**6
 

@@ -30,8 +30,6 @@ from fairdsl.verdict import (
     Verdict,
 )
 
-__all__ = ["Difference"]
-
 #: What says in a table whose rates these are; it has a space, which no attribute's name has.
 _WHOSE = "of metric"
 _NOWHERE = "every group is left out of one of the two, so there is nothing to compare"

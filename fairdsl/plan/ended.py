@@ -18,8 +18,6 @@ from fairdsl.verdict import (
     Violated,
 )
 
-__all__ = ["as_interrupted", "as_out_of_effort", "is_interrupted"]
-
 #: What work says that was left no time, and work that looks no further; here both mean that it was ended.
 _CUT_SHORT = (Reason.TIMEOUT, Reason.INCOMPLETE)
 

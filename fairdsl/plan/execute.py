@@ -32,8 +32,6 @@ from fairdsl.verdict import (
     Word,
 )
 
-__all__ = ["Work", "execute", "preparations"]
-
 _Answered = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value
 
 #: The first turn of an engine beside which others may be asked: so many seconds, and one part in so many of the time

@@ -15,8 +15,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Individually, Pair, PairUnder, WorstPair
 from fairdsl.plan.registry import About, Registered
 
-__all__ = ["turned_away", "without_layers"]
-
 
 def turned_away(registered: Registered, problem: Problem) -> Refusal | None:
     """Why there is no use in asking this backend, None where there may be."""

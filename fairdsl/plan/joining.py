@@ -23,8 +23,6 @@ from fairdsl.verdict import (
     worst,
 )
 
-__all__ = ["contradicted", "contradiction", "is_final", "joined", "known_part", "numbers_of"]
-
 #: What no other engine, and no time, would change: it is about the model or the question.
 _FINAL = (Reason.NUMERIC_GAP, Reason.CONTRADICTION, Reason.INTERRUPTED, Reason.UNDEFINED)
 #: Why an enclosure of rates could be closer; of another one that is so of the question.

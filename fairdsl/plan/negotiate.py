@@ -36,18 +36,6 @@ from fairdsl.plan.registry import PARTITIONING, Registered, engines
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Refused
 
-__all__ = [
-    "Inexpressible",
-    "Plan",
-    "Stage",
-    "Structure",
-    "Unproved",
-    "expressible",
-    "negotiate",
-    "plan_of",
-    "refusal_of_clauses",
-]
-
 
 class Structure:
     """Proves what follows from what a model reads."""

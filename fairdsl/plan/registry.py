@@ -28,18 +28,6 @@ from fairdsl.options import Section
 from fairdsl.replay import on_their_word
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
-__all__ = [
-    "BACKENDS",
-    "PARTITIONING",
-    "About",
-    "Outside",
-    "Registered",
-    "engine_of",
-    "engines",
-    "procedures",
-    "sections",
-]
-
 
 class Outside:
     """An engine of another package, held to what verdicts of fairdsl promise."""

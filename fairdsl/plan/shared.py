@@ -14,8 +14,6 @@ from fairdsl.ir.question import Quantity
 from fairdsl.plan.negotiate import Plan, plan_of
 from fairdsl.verdict import Refused
 
-__all__ = ["Shared", "in_turn", "shared"]
-
 _SHARES = (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE)
 
 

@@ -31,8 +31,6 @@ from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.numbers import TooLongError, read_number
 
-__all__ = ["HELP", "Block", "Statement", "Word", "blocks", "network_of_bif"]
-
 _WORD = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"]*"|[{}()\[\]|,;]|[^\s{}()\[\]|,;"]+', re.DOTALL)
 HELP = "write it as BIF 0.15 does: `network`, `variable` and `probability` blocks with statements that end in `;`"
 

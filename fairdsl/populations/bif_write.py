@@ -17,8 +17,6 @@ from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal
 from fairdsl.populations.cutting import show_cell
 
-__all__ = ["PARTIAL", "as_bif", "decimals"]
-
 #: What a network's property says where combinations of parents have no distribution.
 PARTIAL = "combinations without a distribution have probability 0"
 

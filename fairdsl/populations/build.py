@@ -24,8 +24,6 @@ from fairdsl.semantics.checked import CheckedDistribution, ColumnDistribution
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.reading import content_of
 
-__all__ = ["build", "depends_on_model", "read_network"]
-
 _READERS = {"bif": network_of_bif, "json": network_of_document}
 
 

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-__all__ = ["PATIENCE", "RESTARTS", "Choices", "climb"]
-
 #: How often the search starts again from a shaken structure.
 RESTARTS = 10
 #: How many changes for each column a climb goes on without finding anything better.

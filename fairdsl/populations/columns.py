@@ -19,8 +19,6 @@ from fairdsl.populations import errors
 from fairdsl.populations.cutting import MANY, cuts_by_model, cuts_by_quantiles, even_cuts, written_cuts
 from fairdsl.source import Span
 
-__all__ = ["Columns"]
-
 _WRITE_BINS = "write its bins behind its type, as in `bins at 0.25, 0.5` or `bins by quantiles 4`"
 
 

@@ -13,8 +13,6 @@ from fairdsl.ir.domain import Attribute, Real
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, fold
 from fairdsl.ir.population import Cell, Inside
 
-__all__ = ["Places", "decided"]
-
 #: The cell of every column that a condition mentions, with the column's attribute.
 Places = Mapping[int, tuple[Attribute, Cell]]
 #: A bound (None: infinite) and whether it is reached.

@@ -17,8 +17,6 @@ from fairdsl.ir.population import Cell, Factor, Inside
 from fairdsl.numerics.cells import places, points
 from fairdsl.populations.order import in_order
 
-__all__ = ["CodeArray", "coded", "fitted", "numbered", "with_means"]
-
 #: Rows as positions of cells, [rows, columns].
 CodeArray = NDArray[np.intp]
 

@@ -16,17 +16,6 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.cells import Cut
 
-__all__ = [
-    "MANY",
-    "cuts_by_model",
-    "cuts_by_quantiles",
-    "cuts_in",
-    "even_cuts",
-    "show_cell",
-    "show_end",
-    "written_cuts",
-]
-
 #: Whole numbers without bins have a cell each up to this many; more are one range, or the values that occur.
 MANY = 256
 

@@ -35,8 +35,6 @@ from fairdsl.populations import errors
 from fairdsl.populations.cutting import cuts_by_quantiles, cuts_in
 from fairdsl.source import Span
 
-__all__ = ["with_derived"]
-
 #: Combinations of cells that a derived column is computed for, and values that a cell of whole numbers is cut into.
 _COMBINATIONS, _VALUES = 1 << 16, 1 << 12
 #: Distinct rows whose scores are computed exactly; those of more are enclosed.

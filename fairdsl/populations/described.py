@@ -14,8 +14,6 @@ from fairdsl.ir.domain import Attribute, show_number
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Rows, Sample
 from fairdsl.populations.cutting import show_cell, show_end
 
-__all__ = ["described"]
-
 #: So many cells of a column, and so many rows of a table, are listed.
 _LISTED = 12
 

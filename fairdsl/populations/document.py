@@ -22,17 +22,6 @@ from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Rows
 from fairdsl.source.spreadsheets import csv_of
 
-__all__ = [
-    "SavedColumn",
-    "SavedDistribution",
-    "SavedNormal",
-    "SavedPopulation",
-    "SavedRange",
-    "SavedRow",
-    "SavedSample",
-    "saved",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedRange:

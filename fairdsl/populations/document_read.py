@@ -19,8 +19,6 @@ from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile
 from fairdsl.source.numbers import read_number
 
-__all__ = ["network_of_document"]
-
 _LONGEST = 4_000
 
 

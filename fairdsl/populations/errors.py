@@ -8,18 +8,6 @@ from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.source import Span
 
-__all__ = [
-    "circle",
-    "conditions_do_not_divide",
-    "distribution_does_not_fit",
-    "more_parameters_than_rows",
-    "network_does_not_fit",
-    "network_not_read",
-    "no_structure",
-    "unknown_search",
-    "values_without_rows",
-]
-
 #: So many names are listed at most.
 _LISTED = 8
 

@@ -24,8 +24,6 @@ from fairdsl.populations.order import in_order
 from fairdsl.semantics.checked import ColumnDistribution, TableDistribution, UniformDistribution
 from fairdsl.source import Span
 
-__all__ = ["explicit_factors", "parents_of"]
-
 #: So many combinations of the parents' cells are gone through at most.
 _MOST = 100_000
 

@@ -13,8 +13,6 @@ from fairdsl.populations.order import circle_of, in_order
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import Span
 
-__all__ = ["ReadFactor", "assembled", "column_named"]
-
 #: Probabilities that miss 1 by more than this were not only rounded.
 _ROUNDED = Fraction(1, 100)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["circle_of", "in_order"]
-
 
 def in_order(parents: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
     """The keys, each after its parents and otherwise ascending. ``parents`` has no circle."""

@@ -21,8 +21,6 @@ from fairdsl.populations.searches import SEARCHES, NoStructureError
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import Span
 
-__all__ = ["from_rows"]
-
 _HILL_CLIMBING = "hill_climbing"
 _APPROXIMATED = ", approximated: everybody in a bin is the mean of its rows"
 _SAMPLE_SIZE = Fraction(10)

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from fairdsl.populations.counts import CodeArray, numbered
 
-__all__ = ["SCORES", "Family", "FamilyScore"]
-
 #: Up to so many times the rows, keys are counted in a table of all; beyond, they are sorted.
 _ROOM = 4
 

@@ -20,8 +20,6 @@ from typing import Any
 from fairdsl.populations.counts import CodeArray, numbered
 from fairdsl.populations.order import circle_of
 
-__all__ = ["SEARCHES", "NoStructureError", "Search", "Structure", "extended"]
-
 #: The parents of every column.
 Structure = tuple[frozenset[int], ...]
 #: Pairs of columns: from, to; or without a direction.

@@ -15,8 +15,6 @@ from fairdsl.source import SourceFile
 from fairdsl.syntax import tree
 from fairdsl.syntax.patch import patch
 
-__all__ = ["with_canonical_names"]
-
 
 def with_canonical_names(source: SourceFile) -> SourceFile:
     """The text with the canonical names of metrics; as it is where it cannot be read."""

@@ -9,8 +9,6 @@ from fairdsl.resources import preset_files, text_of
 from fairdsl.source import SourceFile
 from fairdsl.syntax import tree
 
-__all__ = ["GROUPS", "MODEL", "PEOPLE", "POPULATION", "preset_names", "preset_text", "read_preset"]
-
 #: The words in a preset: the model and its domain, the attributes of ``across``, and the population of ``under``.
 MODEL, PEOPLE, GROUPS, POPULATION = "MODEL", "PEOPLE", "GROUPS", "POPULATION"
 

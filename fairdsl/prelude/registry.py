@@ -20,20 +20,6 @@ from fairdsl.resources import prelude_file, text_of
 from fairdsl.source import SourceFile
 from fairdsl.syntax import tree
 
-__all__ = [
-    "PAIR_METRICS",
-    "SHARES",
-    "Named",
-    "PairMetric",
-    "comparison_of",
-    "ideal_of",
-    "known_metrics",
-    "metric_named",
-    "metrics",
-    "nearest",
-    "registered",
-]
-
 #: The files, in the order of the pages that list metrics, and who coined the other names in them.
 _FILES = (("metrics.fair", None), ("fairlearn.fair", Library.FAIRLEARN), ("aif360.fair", Library.AIF360))
 

@@ -17,8 +17,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
 
-__all__ = ["FACTS", "TERMS", "MistakeError", "Term", "Words", "definition_text", "metric_of", "term_of"]
-
 #: The words about decisions and labels that every rate may use.
 FACTS = {fact.value: fact for fact in Fact}
 _COMPARISONS = {each.value.word: each for each in Comparison if each is not Comparison.EVERY}

@@ -26,8 +26,6 @@ from fairdsl.pruning import errors
 from fairdsl.pruning.changes import decided_differently, decisions
 from fairdsl.semantics.checked import CheckedSpec, LabelDeclaration
 
-__all__ = ["Accuracy", "Disagreement", "accuracy", "disagreement", "label_of", "outcomes_by_value"]
-
 _CONFIDENCE = Fraction(95, 100)
 
 

@@ -14,8 +14,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator, Points
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.pruning.draws import draw, is_uniform
 
-__all__ = ["decided_differently", "decisions"]
-
 
 def decided_differently(
     domain: Domain,

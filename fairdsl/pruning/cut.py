@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from fairdsl.pruning.stages import Graph, Stage
 
-__all__ = ["Cutter"]
-
 IntArray = NDArray[np.int64]
 
 

@@ -19,8 +19,6 @@ from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["draw", "is_uniform"]
-
 FloatArray = NDArray[np.float64]
 
 #: Rounds of drawing before too few individuals are accepted as all there are.

@@ -8,8 +8,6 @@ from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.source import Span
 
-__all__ = ["label_not_compared", "model_not_pruned", "not_cut_exactly"]
-
 #: Names in a list before the rest are counted.
 _LISTED = 12
 

@@ -31,8 +31,6 @@ from fairdsl.resources import version
 from fairdsl.source import Span
 from fairdsl.source.writing import draft
 
-__all__ = ["Written", "write_onnx"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:

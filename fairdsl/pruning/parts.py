@@ -15,8 +15,6 @@ from fairdsl.pruning.onnx_file import write_onnx
 from fairdsl.pruning.profile import Units
 from fairdsl.pruning.source_file import as_declared, network_file, removable
 
-__all__ = ["PartFile", "check_cuts", "write_part"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartFile:

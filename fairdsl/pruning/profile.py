@@ -22,8 +22,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.pruning.draws import draw
 
-__all__ = ["LayerProfile", "Profile", "Units", "candidates", "least_active", "profile"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

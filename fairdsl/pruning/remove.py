@@ -22,8 +22,6 @@ from fairdsl.ir.question import Pair
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.pruning.profile import Units, candidates, profile
 
-__all__ = ["PrunedModel", "prune_on", "remove", "removed_layers", "silenced_layers"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PrunedModel(Model):

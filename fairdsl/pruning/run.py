@@ -24,8 +24,6 @@ from fairdsl.pruning.remove import remove
 from fairdsl.pruning.source_file import as_declared, network_file
 from fairdsl.semantics import CheckedSpec, front_end
 
-__all__ = ["LayerCount", "Pruned", "prune_spec"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCount:

@@ -14,8 +14,6 @@ from fairdsl.ir.model import Curve, Layer, Model
 from fairdsl.models.load import load_model
 from fairdsl.pruning import errors
 
-__all__ = ["Importer", "as_declared", "network_file", "removable"]
-
 #: From a path to the model that the spec's importer reads there.
 Importer = Callable[[str], Model]
 

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.model import Layer
 
-__all__ = ["Graph", "Stage", "stages_by_layer"]
-
 _SMOOTH = frozenset({"Softplus", "Erf", "Celu", "Gelu", "Swish", "HardSwish"})
 _BENDING = _SMOOTH | {
     *("Relu", "LeakyRelu", "PRelu", "Sigmoid", "Tanh", "Clip", "HardSigmoid", "Abs", "Max", "Min", "Elu", "Selu"),

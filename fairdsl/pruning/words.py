@@ -11,8 +11,6 @@ from fairdsl.ir.numbers import Towards, shown
 if TYPE_CHECKING:
     from fairdsl.pruning.run import LayerCount, Pruned
 
-__all__ = ["lines", "row"]
-
 
 def lines(pruned: Pruned) -> Iterator[str]:
     """Lines of text."""

@@ -33,8 +33,6 @@ from fairdsl.recorded_decisions.codes import Decisions, NumberKind, Numbers, Unr
 from fairdsl.source import Span
 from fairdsl.source.reading import NamedPath
 
-__all__ = ["held_against", "many_decided"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

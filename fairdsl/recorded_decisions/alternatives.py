@@ -20,8 +20,6 @@ from fairdsl.ir.domain import Attribute, Category, Domain
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model
 
-__all__ = ["Judge", "better_binding"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 #: Of individuals in place of those in some rows: which rows agree.

@@ -18,8 +18,6 @@ from fairdsl.ir.declaration import ModelDeclaration, WhenClass, WhenProbability,
 from fairdsl.ir.model import ByThreshold, Model, Readout
 from fairdsl.ir.outcome_reading import outcome_readings
 
-__all__ = ["Decisions", "NumberKind", "Numbers", "UnreadableError", "high_place", "read_cells"]
-
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
 _WHOLE = re.compile(r"([+-]?\d+)(?:\.0*)?", re.ASCII)
 _TRUTH = {"true": "1", "false": "0"}

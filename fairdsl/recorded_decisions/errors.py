@@ -11,8 +11,6 @@ from fairdsl.ir.declaration import Recorded
 from fairdsl.ir.domain import show_number
 from fairdsl.source import Span
 
-__all__ = ["another_binding", "does_not_agree", "not_decisions"]
-
 
 def does_not_agree(model: str, counted: str, asked: Fraction, rows: Sequence[str], span: Span) -> Diagnostic:
     """E0554: fewer rows agree than the clause asks for, beyond what ties explain."""

@@ -10,15 +10,6 @@ from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
-__all__ = [
-    "estimator_not_usable",
-    "no_guarantee",
-    "not_exported",
-    "not_repairable",
-    "rows_too_few",
-    "several_properties",
-]
-
 
 def estimator_not_usable(name: str, reason: str, remedy: str | None = None) -> Diagnostic:
     """E0590: no estimator comes from the factory, or it does not learn and predict."""

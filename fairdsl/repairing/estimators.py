@@ -25,8 +25,6 @@ from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.repairing import errors
 from fairdsl.repairing.subject import Rows, Trainee
 
-__all__ = ["Factory", "factory_of", "fitted", "predicted"]
-
 Integers = NDArray[np.int64]
 
 

@@ -25,8 +25,6 @@ from fairdsl.repairing.estimators import Factory, predicted
 from fairdsl.repairing.subject import Rows, Trainee
 from fairdsl.source.writing import write_file
 
-__all__ = ["Exported", "exported"]
-
 #: One row in so many may be decided otherwise by the file.
 _TOLERATED = 100
 #: Only HistGradientBoosting has its directions of missing values in what skl2onnx 1.20 writes.

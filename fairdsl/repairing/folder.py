@@ -21,8 +21,6 @@ from fairdsl.repairing.training import Training
 from fairdsl.source.spreadsheets import csv_of
 from fairdsl.source.writing import new_folder, write_file
 
-__all__ = ["ADDED", "DOCUMENT", "PICTURE", "REPORT", "check_folder", "files_of", "write_folder"]
-
 ADDED, PICTURE, REPORT, DOCUMENT = "added.csv", "rates.svg", "report.txt", "report.json"
 _ANOTHER = "name a folder that does not exist yet, with `-o DIR`"
 

@@ -17,8 +17,6 @@ from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.predicates import mask
 from fairdsl.repairing.subject import Rows
 
-__all__ = ["Groups", "Protected", "nearest_outcomes", "others", "protected_values"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

@@ -38,8 +38,6 @@ from fairdsl.report.shown import Worded
 from fairdsl.semantics import front_end
 from fairdsl.source.writing import write_file
 
-__all__ = ["Guaranteed", "guarantee_spec"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

@@ -27,8 +27,6 @@ from fairdsl.numerics.leaves import Leaves
 from fairdsl.repairing.subject import Rows, Subject, Trainee
 from fairdsl.verdict import Estimated, Shares
 
-__all__ = ["Measured", "OnRows", "Rate", "measure", "on_rows"]
-
 BoolArray = NDArray[np.bool_]
 
 #: A domain of at most so many individuals is counted instead of sampled.

@@ -11,8 +11,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.repairing import errors
 from fairdsl.repairing.subject import Rows, Trainee
 
-__all__ = ["Part", "Parts", "divided"]
-
 #: One row in so many is for choosing, and as many for the report; each of the two has so many rows at least.
 _PART, _LEAST = 5, 10
 

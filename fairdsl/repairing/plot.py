@@ -14,8 +14,6 @@ from xml.sax.saxutils import escape
 from fairdsl.repairing.measure import Measured
 from fairdsl.repairing.result import Candidate, Repaired
 
-__all__ = ["picture"]
-
 _DOMAIN, _ROWS, _RIGHT, _GREY = "#0072b2", "#d55e00", "#00805f", "#666666"
 _LEFT, _SLOT, _NARROWEST, _WIDEST = 64, 92, 640, 1400
 _ABOVE, _BELOW, _FOOT = (58, 220), (316, 130), 100

@@ -37,8 +37,6 @@ from fairdsl.repairing.groups import Groups, nearest_outcomes, others, protected
 from fairdsl.repairing.subject import Rows, Subject
 from fairdsl.repairing.training import Addition, Training
 
-__all__ = ["RECIPES", "Situation"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

@@ -29,8 +29,6 @@ from fairdsl.report.model import Report
 from fairdsl.semantics import CheckedSpec, front_end
 from fairdsl.source.reading import content_of
 
-__all__ = ["repair_spec"]
-
 #: Seconds that the check of the new file may take, and what is said of the rows to report on.
 _CHECK = 60.0
 

@@ -28,21 +28,6 @@ from fairdsl.report.shown import Worded
 from fairdsl.report.words import in_percent
 from fairdsl.verdict import Interval, Judgement
 
-__all__ = [
-    "ROWS_CONFIDENCE",
-    "Candidate",
-    "CheckedDemand",
-    "CheckedProperty",
-    "Compared",
-    "Ending",
-    "Made",
-    "Repaired",
-    "Settings",
-    "Split",
-    "checked_by",
-    "interval_of",
-]
-
 #: Of the intervals for whom the rows were drawn from.
 ROWS_CONFIDENCE = Fraction(95, 100)
 

@@ -22,8 +22,6 @@ from fractions import Fraction
 
 from fairdsl.repairing.measure import Measured
 
-__all__ = ["Allowed", "Choice", "chosen", "judged"]
-
 
 class Choice(Enum):
     """Why a model replaced the best one, or why not."""

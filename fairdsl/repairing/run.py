@@ -33,8 +33,6 @@ from fairdsl.repairing.rule import Allowed, Choice, chosen, judged
 from fairdsl.repairing.subject import Subject
 from fairdsl.repairing.training import Training
 
-__all__ = ["Rounds"]
-
 #: Seconds that one search may take, and the part of what is left.
 _SEARCH, _PART = 30.0, 4
 #: Units that may be drawn to find pairs by uniform draws alone.

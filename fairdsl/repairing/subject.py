@@ -46,8 +46,6 @@ from fairdsl.report.model import Report
 from fairdsl.semantics import CheckedSpec
 from fairdsl.semantics.checked import CheckedProperty
 
-__all__ = ["Rows", "Subject", "Trainee", "checked_file", "subject_of"]
-
 Integers = NDArray[np.int64]
 
 

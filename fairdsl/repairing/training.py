@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from fairdsl.repairing.subject import Rows
 
-__all__ = ["Addition", "Training"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Addition:

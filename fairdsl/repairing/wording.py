@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from fairdsl.repairing.guarantee import Guaranteed
     from fairdsl.repairing.rates.result import RepairedRates
 
-__all__ = [
-    "CHOICES",
-    "ENDINGS",
-    "change",
-    "demand_in_words",
-    "heading",
-    "on_new_rows",
-    "percent",
-    "points",
-    "row",
-    "summary",
-    "verdicts",
-    "with_interval",
-]
-
 CHOICES = {
     Choice.FIRST: "the first",
     Choice.FAIRER: "better",

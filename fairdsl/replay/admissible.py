@@ -13,8 +13,6 @@ from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.confidence import is_sure
 from fairdsl.numerics.predicates import holds_for, holds_for_pair
 
-__all__ = ["admissible", "outside", "round_point"]
-
 
 def admissible(pair: Pair, domain: Domain, a: Point, b: Point, model: Model | None = None) -> str | None:
     """None if (a, b) is an admissible pair of the question; otherwise the rule that it breaks.

@@ -10,8 +10,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 from fairdsl.replay.demands import Exactly, outside_of
 
-__all__ = ["compares_somebody"]
-
 #: Pairs that are drawn at most.
 _DRAWS = 200
 #: The range of draws of a real number that has no end on some side.

@@ -24,8 +24,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.verdict import Decider
 
-__all__ = ["Decisions", "TimeIsUpError", "decide", "deciders_of", "decisions_of_rows", "differing", "rows_counted"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

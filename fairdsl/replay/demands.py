@@ -25,8 +25,6 @@ from fairdsl.replay.run import runtime_of
 from fairdsl.source import Span
 from fairdsl.verdict import Breach, Failed, Given, Individual, Person
 
-__all__ = ["Exactly", "breach", "gives_probability", "outside_of"]
-
 #: Binary digits of scores that no fraction has, those of the decision first, and decimal digits of probabilities.
 _PRECISIONS = ((None, 24), (192, 60), (400, 300))
 #: Individuals of whom a model's scores are kept.

@@ -19,8 +19,6 @@ from fairdsl.verdict import Individual, Replay, Witness
 if TYPE_CHECKING:
     from fairdsl.models.running.runtime import Runtime
 
-__all__ = ["breaks", "replay", "runtime_of", "witness"]
-
 #: What is counted where effort is given.
 _REPLAYED = Work("pairs replayed", 100)
 #: What represents a decision that nobody knows.

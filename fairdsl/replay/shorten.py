@@ -25,8 +25,6 @@ from fairdsl.ir.question import Pair
 from fairdsl.replay.run import witness
 from fairdsl.verdict import Estimated, Shares, Unknown, Verdict, Violated, Witness
 
-__all__ = ["as_written", "as_written_rows", "shortened"]
-
 #: Characters of a decimal that is short enough; digits of a range that are tried; pairs of a verdict that are rounded.
 _SHORT, _DIGITS, _PAIRS = 6, 9, 8
 #: The seconds that it may take: a part of those that are left, but no less than a few replays take, and no more.

@@ -15,8 +15,6 @@ from fairdsl.replay.run import witness
 from fairdsl.replay.spread import spread
 from fairdsl.verdict import Breach, Witness
 
-__all__ = ["replayed"]
-
 #: Pairs that are replayed, and witnesses that a verdict carries, at most.
 _REPLAYS, _SHOWN = 40, 10
 

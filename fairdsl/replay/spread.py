@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Domain, Integer, Real
 
-__all__ = ["spread"]
-
 
 def spread(points: NDArray[np.float64], domain: Domain, most: int) -> list[int]:
     """Rows of ``points`` [n, attributes], at most so many, each as far as can be from those before it.

@@ -22,8 +22,6 @@ from fairdsl.verdict import (
     Word,
 )
 
-__all__ = ["on_their_word"]
-
 
 def on_their_word(problem: Problem, verdict: Verdict, name: str, package: str) -> Verdict:
     """A verdict as what it is: the word of another package, but for pairs, which are replayed here."""

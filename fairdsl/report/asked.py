@@ -13,8 +13,6 @@ from fairdsl.codec import KEYED
 from fairdsl.options import Options, declared
 from fairdsl.resources import version
 
-__all__ = ["Asked", "asked_of", "versions"]
-
 #: The libraries that verdicts may rest on.
 _LIBRARIES = ("highspy", "numpy", "onnx", "onnxruntime", "z3-solver")
 

@@ -8,8 +8,6 @@ from fairdsl.report.sheet import Block, Note, Pair, PairRow
 from fairdsl.report.words import cell, cells, score, scores
 from fairdsl.verdict import Breach, Failed, Given
 
-__all__ = ["breach_blocks"]
-
 
 def breach_blocks(heading: str, found: Sequence[Breach], found_for: tuple[str, ...]) -> Iterator[Block]:
     """The first of them as a table, with the sides of the formula that fail; the others only counted."""

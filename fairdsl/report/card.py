@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MARKERS", "card_in"]
-
 #: What stands before and behind the report.
 MARKERS = ("<!-- fairdsl -->", "<!-- /fairdsl -->")
 

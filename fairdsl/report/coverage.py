@@ -7,8 +7,6 @@ from fractions import Fraction
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.verdict import Coverage, Ended, Reason
 
-__all__ = ["partition_lines"]
-
 
 def partition_lines(coverage: Coverage, *, external: bool = False) -> list[str]:
     """One line for each verdict, with number and volume side by side, then what they rest on.

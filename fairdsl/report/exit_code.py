@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["EXIT", "ExitCode"]
-
 
 class ExitCode(Enum):
     """What ``fairdsl check`` tells the shell."""

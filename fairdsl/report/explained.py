@@ -17,22 +17,6 @@ from fairdsl.report.headings import IN_FORCE, below
 from fairdsl.report.listed import Listed
 from fairdsl.verdict import Judgement
 
-__all__ = [
-    "AtSize",
-    "Capabilities",
-    "Capability",
-    "DemandRows",
-    "DemandSizes",
-    "ExplainedModel",
-    "ExplainedPopulation",
-    "ExplainedProperty",
-    "Explanation",
-    "NoSizes",
-    "PlannedDemand",
-    "Plans",
-    "SampleSizes",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandRows:

@@ -8,8 +8,6 @@ from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.reading import Reading
 
-__all__ = ["HashedFile", "Recovered", "SpecFile"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashedFile:

@@ -11,8 +11,6 @@ from fairdsl.ir.agreement import Agreement
 from fairdsl.report.listed import Listed
 from fairdsl.report.stopped import Stopped
 
-__all__ = ["Failure", "Findings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(Document):

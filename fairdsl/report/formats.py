@@ -10,8 +10,6 @@ from typing import cast
 
 from fairdsl.report.model import Report
 
-__all__ = ["FORMATS", "Format", "format_of", "written_as"]
-
 
 @dataclass(frozen=True, slots=True)
 class Format:

@@ -16,8 +16,6 @@ from fairdsl.verdict import Cell, Rate, Value
 if TYPE_CHECKING:
     from fairdsl.report.model import DemandReport, Report
 
-__all__ = ["KINDS", "Table", "Tabled", "ViolationError", "rate_name", "table_of", "to_frame"]
-
 #: Values by the names of columns, all of one length.
 Table = dict[str, list[Any]]
 

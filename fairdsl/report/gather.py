@@ -26,8 +26,6 @@ from fairdsl.semantics import CheckedProperty, CheckedSpec
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Interval, Reason, Restriction, Vacuous, Value, Verdict, cell_of
 
-__all__ = ["Gathering", "domains", "not_read", "populations"]
-
 
 def domains(spec: CheckedSpec) -> tuple[ListedDomain, ...]:
     """Those of the properties, each once."""

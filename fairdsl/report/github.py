@@ -10,8 +10,6 @@ from fairdsl.report.sheet import PropertySheet, Sheet
 from fairdsl.source import Span
 from fairdsl.verdict import Judgement
 
-__all__ = ["github"]
-
 _LEVELS = {
     Judgement.VIOLATED: "error",
     Judgement.REFUSED: "error",

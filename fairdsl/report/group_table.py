@@ -20,8 +20,6 @@ from fairdsl.report.tables import Column, Entry, Table, texts
 from fairdsl.report.words import between, cell, group_words, in_percent, number
 from fairdsl.verdict import Draw, Interval, Named, Part, Rate, Value
 
-__all__ = ["group_lines", "group_table", "impact_ratios", "left_out", "required_rate", "same_table"]
-
 #: Rows of a table at most; those of the most and the least favoured are always among them.
 _ROWS = 20
 #: Groups that were left out, and values of `given`, that are listed at most.

@@ -15,8 +15,6 @@ from fairdsl.report.model import HashedFile, SpecFile
 from fairdsl.semantics.checked import CheckedSpec
 from fairdsl.source.reading import content_of
 
-__all__ = ["hashed_data", "hashed_models", "spec_file"]
-
 
 def spec_file(spec: CheckedSpec, path: str) -> SpecFile:
     """The spec, which is read at ``path``, and the files that it uses."""

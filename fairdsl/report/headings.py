@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 _Made = TypeVar("_Made")
 
-__all__ = ["IN_FORCE", "below", "headed", "taken_over"]
-
 #: The heading of the clauses in force.
 IN_FORCE = "in force"
 _HEADING = "heading"

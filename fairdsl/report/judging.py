@@ -29,8 +29,6 @@ from fairdsl.verdict import (
     share_value,
 )
 
-__all__ = ["Judged", "estimated_with", "judged_demand"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:

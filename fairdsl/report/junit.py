@@ -13,8 +13,6 @@ from fairdsl.diagnostics import Severity
 from fairdsl.report.sheet import DemandSheet, Sheet
 from fairdsl.verdict import Judgement
 
-__all__ = ["junit"]
-
 #: What XML cannot hold, however it is written.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _OPEN = (Judgement.REFUSED, Judgement.UNKNOWN, Judgement.VACUOUS)

@@ -55,8 +55,6 @@ from fairdsl.report.words import (
 )
 from fairdsl.verdict import Interval, Judgement, Region, Shares, Violated, Witness
 
-__all__ = ["outline_of", "pair_block", "property_sheet", "sheet_of"]
-
 
 def sheet_of(report: Report) -> Sheet:
     """All of a report."""

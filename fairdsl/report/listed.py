@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TypeVar, overload
 
-__all__ = ["Listed"]
-
 _T = TypeVar("_T", covariant=True)
 
 

@@ -8,8 +8,6 @@ from typing import Protocol
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.report.model import PropertyReport, Report
 
-__all__ = ["Deaf", "Listener"]
-
 
 class Listener(Protocol):
     """Hears of each property when all its demands have their verdicts; the terminal's printer is one."""

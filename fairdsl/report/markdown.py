@@ -22,8 +22,6 @@ from fairdsl.report.sheet import (
 from fairdsl.report.tables import Table
 from fairdsl.verdict import Judgement
 
-__all__ = ["markdown", "safe", "table"]
-
 #: Regions that are listed at most.
 _REGIONS = 10
 _SIGNS = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Opinion", "Stand"]
-
 
 class Stand(Enum):
     """What a second opinion is to the verdict."""

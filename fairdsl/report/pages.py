@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from fairdsl.codec import Document
 
-__all__ = ["CodePage", "ComparedWith", "MetricPage", "OptionLine", "OptionsPage", "PresetPage"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodePage(Document):

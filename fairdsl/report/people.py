@@ -8,14 +8,6 @@ from fractions import Fraction
 
 from fairdsl.verdict import Interval, Restriction
 
-__all__ = [
-    "AttributeKind",
-    "EdgesFrom",
-    "ListedAttribute",
-    "ListedDomain",
-    "ListedPopulation",
-]
-
 
 class AttributeKind(Enum):
     """What an attribute's values are."""

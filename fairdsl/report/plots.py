@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from fairdsl.report.model import PropertyReport, Report
     from fairdsl.verdict import Region
 
-__all__ = ["DRAWN", "ENDINGS", "plotted"]
-
 _GOOD, _OPEN, _BAD, _INK, _FAINT = "#009E73", "#CCCCCC", "#D55E00", "#0072B2", "#555555"
 #: Inches: of a picture across, of a line in it, and of what stands above and below the lines.
 _WIDTH, _LINE, _AROUND = 6.4, 0.28, 0.9

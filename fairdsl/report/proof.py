@@ -14,8 +14,6 @@ from fairdsl.verdict import Arithmetic, Judgement, judge, share_value
 if TYPE_CHECKING:
     from fairdsl.report.model import DemandReport, PropertyReport
 
-__all__ = ["CHECKER", "Believed", "ProofFile", "QueryFile", "unproved"]
-
 #: Who checks proofs.
 CHECKER = "fairdsl-verify"
 

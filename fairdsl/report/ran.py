@@ -14,8 +14,6 @@ from fairdsl.options import Options
 from fairdsl.report.stopped import Stopped
 from fairdsl.verdict import Reason
 
-__all__ = ["EndedBy", "Ran", "ran_of", "what_ended"]
-
 
 class EndedBy(Enum):
     """What ended a run."""

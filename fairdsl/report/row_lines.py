@@ -8,8 +8,6 @@ from fairdsl.report.model import DemandReport, PropertyReport
 from fairdsl.report.words import cell, in_percent, number
 from fairdsl.verdict import Decider, DifferingRow
 
-__all__ = ["row_lines"]
-
 #: Rows that are listed at most.
 _ROWS = 5
 

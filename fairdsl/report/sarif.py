@@ -18,8 +18,6 @@ from fairdsl.report.sheet import DemandSheet, PropertySheet, Sheet
 from fairdsl.source import Span
 from fairdsl.verdict import Judgement
 
-__all__ = ["sarif"]
-
 _Json = dict[str, Any]
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: How bad what has to be looked at is. What holds or is only measured is not a result: code scanning takes every result

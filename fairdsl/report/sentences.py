@@ -10,8 +10,6 @@ from fairdsl.report.model import DemandReport
 from fairdsl.report.words import asked, known
 from fairdsl.verdict import Judgement
 
-__all__ = ["plain"]
-
 
 def plain(demand: DemandReport) -> str:
     """The verdict in one sentence, for people who read no specs: what came out, and what was required."""

@@ -9,8 +9,6 @@ from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.verdict import Shares
 
-__all__ = ["float32_share", "people_lines", "share"]
-
 
 def share(shares: Shares) -> list[tuple[str, str]]:
     """Name and amount of every share: percent, the exact fraction, and units where they were counted.

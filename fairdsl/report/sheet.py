@@ -21,23 +21,6 @@ from fairdsl.report.tables import Table
 from fairdsl.source import Span
 from fairdsl.verdict import Judgement, Region
 
-__all__ = [
-    "Block",
-    "DemandSheet",
-    "FileSheet",
-    "Findings",
-    "Influence",
-    "Influences",
-    "Note",
-    "Pair",
-    "PairRow",
-    "PropertySheet",
-    "Regions",
-    "Share",
-    "ShareBars",
-    "Sheet",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Note:

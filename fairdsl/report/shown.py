@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from fairdsl.report.model import Report
 
-__all__ = ["Shown", "Worded"]
-
 
 class Worded(ABC):
     """A result that is shown as a terminal shows it, wherever Python prints it and in notebooks."""

@@ -10,8 +10,6 @@ from fairdsl.report.model import DemandReport
 from fairdsl.report.words import because, replayed
 from fairdsl.verdict import Arithmetic, Basis, Holds, Judgement, Shares, Vacuous, Value, Violated, Word
 
-__all__ = ["Standing", "resting", "standings"]
-
 
 class Standing(Enum):
     """What kind of claim it is; the value is a sign that tells it apart without colour, and what it means."""

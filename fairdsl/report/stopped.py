@@ -7,8 +7,6 @@ from enum import Enum
 
 from fairdsl.clock import lacked_memory, received
 
-__all__ = ["Stopped", "who_stopped"]
-
 
 class Stopped(Enum):
     """How a run was ended."""

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from fairdsl.ir.enclosure import Enclosure
 
-__all__ = ["Column", "Entry", "Table", "texts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

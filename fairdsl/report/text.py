@@ -30,8 +30,6 @@ from fairdsl.report.sheet import (
 from fairdsl.report.tables import Table
 from fairdsl.verdict import Judgement, Region
 
-__all__ = ["Page", "block_lines", "detail", "render", "table_lines"]
-
 _PAINTS = {
     Judgement.HOLDS: Paint.GOOD,
     Judgement.VIOLATED: Paint.ERROR,

@@ -33,32 +33,6 @@ from fairdsl.verdict import (
 )
 from fairdsl.verdict.claims import in_words
 
-__all__ = [
-    "REASONS",
-    "amounts",
-    "asked",
-    "basis",
-    "because",
-    "between",
-    "beyond_rows",
-    "cell",
-    "cells",
-    "confirmed",
-    "estimated",
-    "group_words",
-    "in_percent",
-    "known",
-    "number",
-    "outcome",
-    "region",
-    "region_words",
-    "replayed",
-    "rests_on",
-    "score",
-    "scores",
-    "values_in_words",
-]
-
 #: Groups that a line names at most.
 _NAMED = 3
 

@@ -43,8 +43,6 @@ from fairdsl.verdict import (
     Violated,
 )
 
-__all__ = ["reconciled", "with_opinions"]
-
 
 def reconciled(first: Verdict, second: Verdict, answers: Iterable[Answer]) -> tuple[Stand, str]:
     """What the second verdict, which the ``answers`` came to, is to the first one, and how a report says it.

@@ -16,8 +16,6 @@ from fairdsl.resources import prelude_files, preset_files
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import new_folder, write_file
 
-__all__ = ["Shown", "free_folder", "write_bundle"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:

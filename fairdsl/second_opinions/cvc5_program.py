@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["main"]
-
 
 def main(path: str, milliseconds: str) -> None:
     """Answer the script in a file, each check in so many milliseconds."""

@@ -18,8 +18,6 @@ from fairdsl.options import Options, Run, options_of
 from fairdsl.plan.registry import sections
 from fairdsl.processes import run
 
-__all__ = ["Question", "Solver", "solvers_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -33,8 +33,6 @@ from fairdsl.semantics.usage import report_unused
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_spec"]
-
 N = TypeVar(
     "N",
     tree.Domain,

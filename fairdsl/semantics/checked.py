@@ -20,20 +20,6 @@ from fairdsl.source import SourceFile, Span
 
 V = TypeVar("V")
 
-__all__ = [
-    "CheckedDistribution",
-    "CheckedModel",
-    "CheckedProperty",
-    "CheckedSpec",
-    "ColumnDistribution",
-    "Demand",
-    "Edge",
-    "LabelDeclaration",
-    "Subtrahend",
-    "TableDistribution",
-    "UniformDistribution",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelDeclaration:

@@ -14,8 +14,6 @@ from fairdsl.prelude import registered
 from fairdsl.semantics import errors
 from fairdsl.syntax import tree
 
-__all__ = ["check_coined"]
-
 
 def check_coined(
     metric: Metric, name: tree.Name, node: tree.Property, label: Attribute | None, reporter: Reporter

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["derived_conditions", "names_in_conditions", "typed"]
-
 
 def derived_conditions(items: Iterable[tree.Item]) -> frozenset[str]:
     """The names of what is derived by a condition, and so is true or not."""

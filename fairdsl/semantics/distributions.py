@@ -25,8 +25,6 @@ from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["FAMILIES", "check_distributions"]
-
 #: Each family of distributions, as it is written.
 FAMILIES = {"bernoulli": "bernoulli(p)", "normal": "normal(mean, sd)", "uniform": "uniform(low, high)"}
 

@@ -34,8 +34,6 @@ from fairdsl.semantics.conditions.predicates import lower_condition
 from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.syntax import tree
 
-__all__ = ["check_domain", "check_label"]
-
 #: The largest power of ten that float64 holds, and room for arithmetic.
 _LARGEST_REAL = 10**300
 

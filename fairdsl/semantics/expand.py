@@ -34,8 +34,6 @@ from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
 from fairdsl.syntax.tables import keywords
 
-__all__ = ["Expanded", "Instance", "expand"]
-
 N = TypeVar("N", bound=tree.Node)
 _WRITTEN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?%?")
 #: Properties that one property may represent, and values of an attribute that `for each` goes through.

@@ -11,8 +11,6 @@ from fairdsl.semantics.checked import CheckedSpec
 from fairdsl.semantics.load import LoadedSpec, load, read_source
 from fairdsl.semantics.remembered import Remembered
 
-__all__ = ["ReadSpec", "front_end", "read_spec"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSpec:

@@ -17,8 +17,6 @@ from fairdsl.syntax import tree
 from fairdsl.syntax.kept import Declarations
 from fairdsl.syntax.parse import parse
 
-__all__ = ["KnownFiles", "LoadedSpec", "load", "read_source"]
-
 KnownFiles: TypeAlias = "defaultdict[str, Declarations]"
 
 

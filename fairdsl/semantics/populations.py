@@ -18,15 +18,6 @@ from fairdsl.semantics.settings import check_settings
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = [
-    "DistributionScope",
-    "check_distribution",
-    "check_graph",
-    "domain_with_label",
-    "population_named",
-    "with_columns",
-]
-
 #: The word of the language for each clause that says which distribution it is.
 _KINDS: dict[type[tree.DistributionClause], str] = {
     tree.Uniform: "uniform",

@@ -12,8 +12,6 @@ from fairdsl.semantics import errors
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["Putting", "Value", "stands_for"]
-
 N = TypeVar("N", bound=tree.Node)
 #: What represents a name.
 Value = tree.Number | tree.Name | tree.NameSet

@@ -17,8 +17,6 @@ from fairdsl.semantics.walk import walk
 from fairdsl.syntax import tree
 from fairdsl.syntax.kept import Declarations
 
-__all__ = ["ByNode", "Remembered", "World"]
-
 V = TypeVar("V")
 #: Worlds that are kept: with and without a mistake in them, and what was there before that was typed.
 _MOST_WORLDS = 4

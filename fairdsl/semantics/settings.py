@@ -11,8 +11,6 @@ from fairdsl.semantics import errors
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["SCORES", "SETTINGS", "check_settings"]
-
 _Value = Fraction | str
 #: The scores that structures are searched for by.
 SCORES = ("k2", "bic", "bdeu")

@@ -12,8 +12,6 @@ from fairdsl.semantics.checked import CheckedProperty
 from fairdsl.semantics.walk import walk
 from fairdsl.syntax import tree
 
-__all__ = ["report_unused"]
-
 _KINDS: dict[type[tree.Item], str] = {
     tree.Parameter: "parameter",
     tree.Domain: "domain",

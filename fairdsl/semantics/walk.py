@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from fairdsl.syntax import tree
 
-__all__ = ["walk"]
-
 #: Annotations of fields that hold no node.
 _WORDS = ("str", "bool", "int", "Span")
 _BELOW: dict[type[tree.Node], tuple[str, ...]] = {}

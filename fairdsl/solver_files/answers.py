@@ -28,8 +28,6 @@ from fairdsl.solver_files.manifest import ANSWER_ENDINGS, answer_names
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Claim
 
-__all__ = ["AnswerLine", "Output", "answer_to", "outputs_of"]
-
 _DECISIVE = ("sat", "unsat")
 _CONTRADICTED = Answer(status="malformed", detail="it has answers that contradict each other")
 

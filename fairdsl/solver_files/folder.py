@@ -21,8 +21,6 @@ from fairdsl.solver_files.manifest import MANIFEST, answer_names, read_manifest
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 
-__all__ = ["Folder"]
-
 
 class Folder:
     """Collects files as they come, and keeps what the manifest says about each.

@@ -19,21 +19,6 @@ from fairdsl.solver_files import errors
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 
-__all__ = [
-    "ANSWER_ENDINGS",
-    "MANIFEST",
-    "Cut",
-    "Manifest",
-    "ModelFile",
-    "Part",
-    "Question",
-    "SpecFile",
-    "answer_names",
-    "files_named",
-    "read_manifest",
-    "refusal",
-]
-
 #: The file's name in its folder.
 MANIFEST = "manifest.json"
 #: What answers are called behind the name of their file.

@@ -34,18 +34,6 @@ from fairdsl.semantics.load import read_source
 from fairdsl.solver_files.manifest import Cut, Part, Question
 from fairdsl.source import SourceFile, Span
 
-__all__ = [
-    "Asking",
-    "Derivation",
-    "Derived",
-    "Partitioning",
-    "derived",
-    "encoding_under",
-    "instance_asked",
-    "is_instance",
-    "what_is_set",
-]
-
 
 def is_instance(path: str) -> bool:
     """Whether a file in the place of a spec is an instance: no spec ends so."""

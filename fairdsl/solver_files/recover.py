@@ -35,8 +35,6 @@ from fairdsl.source.reading import content_of
 from fairdsl.source.writing import files_in
 from fairdsl.verdict import Refused
 
-__all__ = ["recover_files"]
-
 
 def recover_files(
     paths: Sequence[Path],

@@ -43,8 +43,6 @@ from fairdsl.verdict import (
     worst,
 )
 
-__all__ = ["AGAIN", "Recovering"]
-
 #: What to do where files are not what they were.
 AGAIN = "write the files again with `fairdsl compile`, and solve them"
 #: Seconds to look for somebody to compare before a proof is reported as it is.

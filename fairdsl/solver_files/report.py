@@ -9,8 +9,6 @@ from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Repor
 from fairdsl.resources import version
 from fairdsl.verdict import Value
 
-__all__ = ["report_of"]
-
 
 def report_of(answered: Sequence[AnsweredDemand]) -> Report:
     """One report on demands of one spec, its properties in the order of the demands."""

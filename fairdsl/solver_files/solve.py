@@ -18,8 +18,6 @@ from fairdsl.report.model import ExitCode, Recovered, Report
 from fairdsl.solver_files.manifest import files_named
 from fairdsl.solver_files.report import report_of
 
-__all__ = ["SolvedFile", "foreign_option", "solve_file"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolvedFile(Solved):

@@ -18,8 +18,6 @@ from fairdsl.solver_files.folder import Folder
 from fairdsl.solver_files.manifest import MANIFEST, Manifest, ModelFile, SpecFile, refusal
 from fairdsl.solver_files.questions import Derivation, Partitioning, derived, encoding_under, what_is_set
 
-__all__ = ["Compiled", "CompiledQuestion", "Partitioning", "compile_spec"]
-
 #: More are not written unless a number is asked for: nobody meant that many files.
 _MOST_PARTITIONS = 100_000
 

@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["DEEPEST", "TooDeepError", "read_json"]
-
 #: Lists and objects inside one another, at most; what fairdsl writes needs about twenty.
 DEEPEST = 100
 #: Strings, which are passed over as wholes, and what opens or closes a list or an object.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_name", "value_text"]
-
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

@@ -12,8 +12,6 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Decimal, Inexact, localcontext
 from fractions import Fraction
 from itertools import zip_longest
 
-__all__ = ["LONGEST", "TooLongError", "decimal_text", "digits_of", "read_number", "read_whole", "too_long"]
-
 #: Digits that a number has at most, and the highest power of ten, either way. Every float64 written out in full has
 #: fewer.
 LONGEST = 1_200

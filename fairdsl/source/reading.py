@@ -25,21 +25,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
-__all__ = [
-    "LARGEST",
-    "NamedPath",
-    "Noted",
-    "content_of",
-    "holding",
-    "largest",
-    "named_in",
-    "noting",
-    "opened",
-    "reading",
-    "root_of",
-    "stamp_of",
-]
-
 #: Bytes that a file may have where nothing else is said.
 LARGEST = 1 << 30
 _PART = 1 << 20

@@ -14,8 +14,6 @@ from contextvars import ContextVar
 
 from fairdsl.source.numbers import read_number
 
-__all__ = ["cell", "csv_of", "writing"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DEFUSED: ContextVar[bool] = ContextVar("formulas are defused", default=False)
 

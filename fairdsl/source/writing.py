@@ -22,8 +22,6 @@ from tempfile import mkdtemp
 from time import monotonic
 from typing import BinaryIO
 
-__all__ = ["Appended", "append", "appended", "disk_failed", "draft", "files_in", "new_folder", "write_file"]
-
 #: Flushes are so many times as far apart as one of them takes.
 _BETWEEN = 20
 #: What says that the disk failed, and not that the user named a place that cannot be.

@@ -24,8 +24,6 @@ from fairdsl.syntax.kept import Declarations, Kept, Made, kept_of
 from fairdsl.syntax.trivia import Trivia
 from fairdsl.syntax.words import CHAINED, Branch, WordBuilder, begin_of, branches, tokens
 
-__all__ = ["TreeBuilder"]
-
 #: The tokens that something is made of; all others are words of the language.
 _WORDS = frozenset(("NAME", "ATTRIBUTE", "OUTCOME", "PARAMETER", "STRING"))
 #: How a class's name becomes that of its rule.

@@ -25,8 +25,6 @@ from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.words import Branch, begin_of
 
-__all__ = ["parse_condition"]
-
 
 def parse_condition(
     text: str, whole: Span, offsets: Sequence[int], known: dict[str, Branch]

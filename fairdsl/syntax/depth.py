@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fairdsl.syntax.words import CHAINED, Branch, branches
 
-__all__ = ["DEEPEST", "nested_too_deep"]
-
 #: So many expressions may stand inside one another; the terms of a sum stand beside each other.
 DEEPEST = 100
 

@@ -11,8 +11,6 @@ from fairdsl.syntax.mistakes import classic_mistake
 from fairdsl.syntax.scan import Kind, Lexeme
 from fairdsl.syntax.situation import Situation
 
-__all__ = ["begins_declaration", "diagnose"]
-
 #: What a statement cannot end with.
 _GOES_ON = frozenset(("=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "->", ":", "and", "or", "not", "by"))
 

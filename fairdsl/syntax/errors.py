@@ -11,24 +11,6 @@ from fairdsl.diagnostics.model import Diagnostic, Edit, Label
 from fairdsl.diagnostics.surface import said
 from fairdsl.source import Span
 
-__all__ = [
-    "WORDED",
-    "Brace",
-    "Wording",
-    "clause_wording",
-    "depth_wording",
-    "empty_file",
-    "expected_wording",
-    "list_comma",
-    "misplaced_declaration",
-    "nothing_follows",
-    "something_else",
-    "unbalanced_brace",
-    "unknown_clause",
-    "unknown_declaration",
-    "unknown_version",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:

@@ -8,8 +8,6 @@ from fairdsl.syntax.first_words import FIRST_WORDS
 from fairdsl.syntax.situation import Situation
 from fairdsl.syntax.tables import grammar
 
-__all__ = ["expected_words", "known_clauses"]
-
 _OPERATORS = {"AND", "OR", "PLUS", "MINUS", "TIMES", "DIVIDE"}
 _RELATIONS = {"EQ", "NE", "LT", "LE", "GT", "GE", "IN", "IS"}
 _DESCRIBED = {

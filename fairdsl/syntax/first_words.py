@@ -7,8 +7,6 @@ from typing import get_args, get_type_hints
 
 from fairdsl.syntax import tree
 
-__all__ = ["DECLARATIONS", "FIRST_WORDS", "ONLY_DECLARE", "OTHER_WORDS", "example_of"]
-
 #: What newcomers write for a first word; near misses are found by their letters.
 OTHER_WORDS = {
     "favorable": "favourable",

@@ -11,8 +11,6 @@ from fairdsl.syntax.format_expression import pieces_of
 from fairdsl.syntax.forms import wrapped
 from fairdsl.syntax.layout import Writer
 
-__all__ = ["format_spec"]
-
 
 def format_spec(spec: tree.Spec) -> str:
     """The text of a spec in canonical layout; the empty spec is the empty text."""

@@ -8,8 +8,6 @@ from fairdsl.syntax import tree
 from fairdsl.syntax.forms import form_pieces, name_text, wrapped
 from fairdsl.syntax.layout import Piece, flat
 
-__all__ = ["pieces_of", "text_of"]
-
 _DISJUNCTION, _CONJUNCTION, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _SIGN, _ATOM = range(8)
 
 #: After `not`, what begins like this would be read otherwise than meant.

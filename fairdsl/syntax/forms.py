@@ -11,8 +11,6 @@ from functools import cache
 from fairdsl.syntax import tree
 from fairdsl.syntax.layout import Piece
 
-__all__ = ["form_pieces", "list_pieces", "name_text", "wrapped"]
-
 _MARK = re.compile(r"\[(?:([?!]\w+) )?|\]|<(\w+)( ->| <)?>| |(?:->|[^\[\]<> ])+")
 
 

@@ -18,8 +18,6 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from fairdsl.source import Anchor, SourceFile
 from fairdsl.syntax.words import Branch
 
-__all__ = ["Declarations", "Kept", "Made", "kept_of", "read_on"]
-
 #: More lexemes than the terminals that look ahead (`fair.lark`) reach over: seven, as in `of when first a when b when`.
 _AHEAD = re.compile(r'(?:(?:\s|#[^\n]*\n)*(?:\w+|"[^"\n]*"|.)){0,12}(?:\s|#[^\n]*\n)*', re.DOTALL)
 #: The rule of a declaration that was read before.

@@ -13,8 +13,6 @@ from fairdsl.syntax.errors import Wording, something_else
 from fairdsl.syntax.format import format_spec
 from fairdsl.syntax.parse import ParseResult, parse
 
-__all__ = ["laid_out"]
-
 #: Layouts are repeated so often at most; the second one stays, but for comments inside statements.
 _ROUNDS = 8
 

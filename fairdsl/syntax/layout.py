@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from fairdsl.syntax import tree
 
-__all__ = ["WIDTH", "Piece", "Writer", "flat"]
-
 #: Lines are broken where they can be, so that they stay within this many columns.
 WIDTH = 100
 

@@ -18,8 +18,6 @@ from lark.parsers.lalr_analysis import Shift
 
 from fairdsl.source.numbers import too_long
 
-__all__ = ["SoftKeywordLexer", "accepts"]
-
 #: Numbers that are not read: no terminal of the grammar.
 _TOO_LONG = "TOO_LONG_NUMBER"
 

@@ -21,8 +21,6 @@ from fairdsl.syntax.errors import WORDED, Wording, length_wording, something_els
 from fairdsl.syntax.scan import Kind, Lexeme
 from fairdsl.syntax.situation import Situation
 
-__all__ = ["Mistake", "classic_mistake", "known_mistakes"]
-
 _LONGEST_QUOTE = 24
 _QUOTES = " \"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 

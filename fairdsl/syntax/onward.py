@@ -27,8 +27,6 @@ from fairdsl.syntax.situation import Situation
 from fairdsl.syntax.tables import grammar, keywords
 from fairdsl.syntax.trivia import read_trivia
 
-__all__ = ["PLACEHOLDER", "Onward", "onward", "spelling"]
-
 #: What represents a name that is not written yet.
 PLACEHOLDER = "x__"
 #: Terminals that are names, each of another kind; whatever hangs in the tree shows what they are names of.

@@ -18,8 +18,6 @@ from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.trivia import Trivia, read_trivia
 from fairdsl.syntax.words import Branch
 
-__all__ = ["ParseResult", "parse"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseResult:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from fairdsl.diagnostics.model import Edit
 
-__all__ = ["Patched", "patch"]
-
 
 @dataclass(frozen=True, slots=True)
 class Patched:

@@ -21,8 +21,6 @@ from fairdsl.syntax.onward import spelling
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.tables import grammar, keywords
 
-__all__ = ["AROUND", "Looks", "Piece", "kind_of", "pieces", "scanned"]
-
 
 class Looks(Enum):
     """What a piece is."""

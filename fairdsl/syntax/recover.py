@@ -27,8 +27,6 @@ from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.words import Branch, begin_of, end_of
 
-__all__ = ["Recovered", "offset_of", "reached", "recover"]
-
 _MOST_REPORTED = 20
 _MOST_ROUNDS = 60
 #: Each attempt reads the whole text, so of a long one fewer mistakes are looked for.

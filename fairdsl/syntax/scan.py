@@ -10,8 +10,6 @@ from enum import Enum
 
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["Kind", "Lexeme", "Lexemes", "scan"]
-
 
 class Kind(Enum):
     """What a lexeme looks like, right or wrong."""

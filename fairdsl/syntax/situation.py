@@ -15,8 +15,6 @@ from fairdsl.syntax.scan import Kind, Lexeme, Lexemes
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.words import begin_of
 
-__all__ = ["Situation", "situate"]
-
 #: The bodies, by the rules that collect their statements.
 _COLLECTED = {"_items": "file", **{f"_{word}_{kind.FORM.body}": word for word, kind in DECLARATIONS.items()}}
 

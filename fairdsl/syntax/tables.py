@@ -20,8 +20,6 @@ from lark.lexer import TerminalDef
 from fairdsl.resources import grammar_file, text_of
 from fairdsl.syntax.lexer import SoftKeywordLexer
 
-__all__ = ["built", "grammar", "keywords", "tables_of"]
-
 _OPTIONS: dict[str, Any] = {
     "parser": "lalr",
     "propagate_positions": False,

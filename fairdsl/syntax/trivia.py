@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
 
-__all__ = ["Trivia", "read_trivia"]
-
 _CHUNK = re.compile(r'"[^"\n]*"|#[^\n]*|[^\s"#\ufeff]+|"')
 _DOC = re.compile(r"##(?!#)")
 

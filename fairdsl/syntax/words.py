@@ -12,8 +12,6 @@ from fairdsl.source import Anchor, MovingSpan, SourceFile, Span
 from fairdsl.source.numbers import read_number
 from fairdsl.syntax import tree
 
-__all__ = ["CHAINED", "Branch", "WordBuilder", "begin_of", "branches", "end_of", "tokens"]
-
 #: What Lark makes of a rule; nothing is filtered out, so every branch holds a token at least.
 Branch: TypeAlias = Tree[Token]
 

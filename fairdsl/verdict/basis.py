@@ -15,8 +15,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.reading import Reading
 from fairdsl.verdict.claims import Claim
 
-__all__ = ["Arithmetic", "Basis", "Source", "Word"]
-
 
 class Arithmetic(Enum):
     """Which arithmetic a claim is about; see docs/semantics.md, section 1."""

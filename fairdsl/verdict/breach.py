@@ -9,8 +9,6 @@ from typing import ClassVar
 from fairdsl.codec import Upper
 from fairdsl.verdict.named import Individual
 
-__all__ = ["Breach", "Failed", "Given", "Person"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:

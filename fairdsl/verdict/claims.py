@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from fairdsl.codec import Upper
 
-__all__ = ["Claim", "Sampled", "in_words"]
-
 #: So many claims are named in a sentence; the report as JSON has all of them.
 _NAMED = 3
 

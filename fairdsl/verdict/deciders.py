@@ -14,8 +14,6 @@ from fairdsl.codec import INLINE
 from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.verdict.named import Individual
 
-__all__ = ["ByDecider", "Decider", "DifferingRow"]
-
 
 class Decider(Enum):
     """Who decides the rows of a table."""

@@ -9,8 +9,6 @@ from typing import Annotated, ClassVar
 from fairdsl.codec import INLINE, Lower, Upper
 from fairdsl.ir.enclosure import Enclosure
 
-__all__ = ["Estimate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:

@@ -10,8 +10,6 @@ from typing import Annotated
 from fairdsl.codec import KEYED
 from fairdsl.verdict.basis import Basis
 
-__all__ = ["Coverage", "Ended", "Evidence", "Fidelity", "Reason", "Tally"]
-
 _EXACT = Basis()
 
 

@@ -10,8 +10,6 @@ from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Quantity
 
-__all__ = ["Judgement", "combine", "judge", "share_value"]
-
 
 class Judgement(Enum):
     """What a property or demand comes to."""

@@ -9,8 +9,6 @@ from fairdsl.verdict.named import Named
 from fairdsl.verdict.rates import Part
 from fairdsl.verdict.verdict import Value
 
-__all__ = ["judged"]
-
 
 def judged(value: Value, threshold: Threshold) -> Judgement:
     """What a required threshold comes to.

@@ -10,8 +10,6 @@ from typing import Any
 from fairdsl.codec import Lower, Upper
 from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Domain, Integer, Point, Real
 
-__all__ = ["Cell", "Individual", "Interval", "Named", "Restriction", "cell_of"]
-
 #: A value of an attribute in the spec's words: a category's name, a truth value, an integer or a real.
 Cell = str | bool | int | Fraction
 

@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from fairdsl.ir.enclosure import Enclosure
 
-__all__ = ["Known", "Parts"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:

@@ -11,8 +11,6 @@ from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.verdict.deciders import ByDecider
 from fairdsl.verdict.named import Named
 
-__all__ = ["Draw", "Drawn", "Part", "Rate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:

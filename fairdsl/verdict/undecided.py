@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from fairdsl.verdict.evidence import Reason
 from fairdsl.verdict.verdict import Unknown
 
-__all__ = ["worst"]
-
 _WORST = (
     Reason.NUMERIC_GAP,
     Reason.REPLAY_FAILED,

@@ -21,24 +21,6 @@ from fairdsl.verdict.evidence import Evidence, Reason
 from fairdsl.verdict.named import Individual, Interval, Named, Restriction, cell_of
 from fairdsl.verdict.rates import Draw, Drawn, Part, Rate
 
-__all__ = [
-    "Among",
-    "Estimated",
-    "Holds",
-    "Refused",
-    "Region",
-    "Replay",
-    "Shares",
-    "Unknown",
-    "Vacuous",
-    "Value",
-    "Verdict",
-    "Violated",
-    "Within",
-    "Witness",
-    "held",
-]
-
 
 class _NoTruthValue:
     """A mixin: verdicts are told apart with ``match``, never with ``if verdict``."""

@@ -22,8 +22,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator, Settled, points_of
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["UNSEEN", "Census", "take_census"]
-
 #: The decision of an individual that the budget did not reach.
 UNSEEN = -2
 _ROWS = 65536

@@ -19,8 +19,6 @@ from fairdsl.ir.question import Pair
 from fairdsl.replay import admissible, breach, witness
 from fairdsl.verdict import Breach, Witness
 
-__all__ = ["SHOWN", "Chosen", "choose", "choose_tuples"]
-
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 

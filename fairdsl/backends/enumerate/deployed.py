@@ -27,8 +27,6 @@ from fairdsl.numerics.narrow import Finite
 from fairdsl.numerics.rounding import float_above
 from fairdsl.replay import runtime_of
 
-__all__ = ["decided_alone", "with_deployed"]
-
 #: Individuals that the deployed file is run on at most, at once, alone, and although a bound says how it decides.
 _DEPLOYED, _ROWS, _MOST, _PROBES = 2**20, 2**14, 4096, 64
 #: Margins are rough: whoever is within so many times the bound is run.

@@ -24,8 +24,6 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.grid import Grid
 
-__all__ = ["Marks", "mark_by_counting"]
-
 BoolArray = NDArray[np.bool_]
 CountArray = NDArray[np.int64]
 

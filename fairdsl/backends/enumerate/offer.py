@@ -17,8 +17,6 @@ from fairdsl.metrics.weights import unlisted
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, count_points, narrow
 
-__all__ = ["MOST_PAIRS", "MOST_POINTS", "offer", "tuple_count", "visits_tuples"]
-
 #: Individuals that are evaluated at most.
 MOST_POINTS = 2**22
 #: And where each has a probability of its own.

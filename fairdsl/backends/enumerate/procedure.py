@@ -37,9 +37,6 @@ from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.numerics.predicates import mask
 from fairdsl.verdict import Arithmetic, Evidence, Holds, Known, Reason, Shares, Unknown, Vacuous, Verdict, Violated
 
-__all__ = ["Enumerate"]
-
-
 #: Tuples that are judged as deployed files decide them, at most.
 _FILED_PAIRS = 2**24
 

@@ -24,8 +24,6 @@ from fairdsl.metrics.weights import weights_of
 from fairdsl.numerics.predicates import mask
 from fairdsl.verdict import Evidence, Reason, Vacuous, Value
 
-__all__ = ["redrawn", "refusal_of_redrawn"]
-
 
 def refusal_of_redrawn(problem: Problem) -> Refusal | None:
     """Why nobody can be drawn a second time; None where somebody can, or something else is asked."""

@@ -23,8 +23,6 @@ from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.question import Differ
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["Kept", "free_axes", "mark_by_tuples", "pairs_in_force"]
-
 BoolArray = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 #: Those in some violating tuples, by individual: flat indices.

@@ -24,8 +24,6 @@ from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.rounding import float_below
 from fairdsl.verdict import Evidence, Reason, Verdict
 
-__all__ = ["worst_of_everybody"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

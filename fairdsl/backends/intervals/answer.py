@@ -10,8 +10,6 @@ from fairdsl.backends.intervals.task import Task
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Evidence, Holds, Known, Parts, Reason, Shares, Unknown, Vacuous
 
-__all__ = ["Counted", "shares_of", "verdict_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:

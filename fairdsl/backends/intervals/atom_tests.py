@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.intervals.axes import Axis, Numerators
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable
 
-__all__ = ["FALSE", "MIXED", "TRUE", "AtomTest", "States", "atom_test"]
-
 FALSE, MIXED, TRUE = 0, 1, 2
 
 Integers = NDArray[np.int64]

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.intervals.task import AttributeKind
 from fairdsl.numerics.products import product
 
-__all__ = ["Axis", "cells", "lattice", "table"]
-
 #: numpy's object arrays: elements are Python ``int`` or ``Fraction``.
 ObjectArray = NDArray[Any]
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.intervals.kernels.tree import LEAST
 from fairdsl.backends.intervals.task import AttributeKind, Task
 
-__all__ = ["SMALL", "Grid"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.intervals.network import FirstLayer
 from fairdsl.numerics.assignments import Assignments
 
-__all__ = ["Comparisons", "Tables"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ObjectArray = NDArray[Any]

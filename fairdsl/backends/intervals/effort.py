@@ -17,8 +17,6 @@ from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP,
 from fairdsl.backends.intervals.kernels.tree import expand, totals
 from fairdsl.clock import UNITS
 
-__all__ = ["FIRST_CHOICE", "MOST_REGIONS", "NEVER", "choose_regions", "seconds_of_analysis", "units_of_box"]
-
 #: Analyses before the first choice.
 FIRST_CHOICE = 1000
 #: And where none is to be made.

@@ -15,8 +15,6 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
 from fairdsl.replay import compares_somebody
 
-__all__ = ["IntervalJob"]
-
 
 class IntervalJob(JobEncoding):
     """Jobs for ``fairdsl solve``; their results become a verdict by ``fairdsl recover``."""

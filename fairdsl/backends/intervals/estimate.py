@@ -16,8 +16,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.verdict import Estimate
 
-__all__ = ["Sample", "sample_units"]
-
 _CONFIDENCE = Fraction(95, 100)
 #: What is counted where effort is given.
 _UNITS = Work("units drawn", 5)

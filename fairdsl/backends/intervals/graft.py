@@ -25,8 +25,6 @@ from fairdsl.backends.intervals.kernels.slots import (
     Tree,
 )
 
-__all__ = ["NODE_ARRAYS", "SLOT_ARRAYS", "grafted", "lent_out", "roomy", "trimmed"]
-
 State = Mapping[str, NDArray[Any]]
 Integers = NDArray[np.int64]
 

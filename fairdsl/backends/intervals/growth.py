@@ -15,8 +15,6 @@ from fairdsl.backends.intervals.leaves import KINDS, advised, halves_of, stored_
 from fairdsl.backends.intervals.task import Task
 from fairdsl.backends.refining.records import narrow, numbers_of, roots_of
 
-__all__ = ["Recorded"]
-
 State = Mapping[str, NDArray[Any]]
 Integers = NDArray[np.int64]
 

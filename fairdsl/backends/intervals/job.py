@@ -18,8 +18,6 @@ from fairdsl.backends.refining.jobs import Job
 from fairdsl.backends.refining.tasks import TaskHead, pack_task, read_task
 from fairdsl.codec import Document, Exact
 
-__all__ = ["JOB", "JobHead", "SharedAttribute", "pack_job", "read_job"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedAttribute:

@@ -22,8 +22,6 @@ from fairdsl.ir.question import Quantity
 from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Vacuous, held
 
-__all__ = ["IntervalJobs"]
-
 #: Nodes of the seed, for each shard; the same on every machine.
 _SEED_NODES = 512
 

@@ -31,8 +31,6 @@ from fairdsl.numerics.assignments import Assignments
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, nearest_floats
 
-__all__ = ["Lowered", "clipped", "drawn", "lower"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ObjectArray = NDArray[Any]

@@ -23,8 +23,6 @@ from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below, kept
 
-__all__ = ["Decision", "FirstLayer", "decision_of", "moving_reads"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ObjectArray = NDArray[Any]

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from fairdsl.backends.solved import Ending
     from fairdsl.backends.warmup import Kernels
 
-__all__ = ["Intervals"]
-
 #: Witnesses that a verdict carries at most, and boxes in which they are looked for.
 _SHOWN, _BOXES = 10, 40
 #: The fraction of the time, and the seconds at most, that are kept back to look for pairs and to draw the map.

@@ -19,8 +19,6 @@ from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, COUNTS, HEAP, NO
 from fairdsl.backends.intervals.leaves import Boxes, totals
 from fairdsl.backends.refining.recheck import Checked, Claimed, Recheck, said_of, sample
 
-__all__ = ["check"]
-
 State = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -38,8 +38,6 @@ from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.backends.intervals.ties import Ties
 from fairdsl.backends.refining.recheck import Checked, Recheck
 
-__all__ = ["Bounds", "OpenBox", "Refinement"]
-
 State = Mapping[str, NDArray[Any]]
 
 #: Resolution of the distributions of weighted sums.

@@ -24,8 +24,6 @@ from fairdsl.ir.domain import Domain
 from fairdsl.numerics.products import product
 from fairdsl.verdict import Region
 
-__all__ = ["BOXES", "violation_map"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 #: Which bins of an axis are kept, by the number of the scale.

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
 
-__all__ = ["NOTHING_LEFT_OUT", "exactly", "left_out", "unfit"]
-
 Floats = NDArray[np.float64]
 Digits = NDArray[np.int32]
 ObjectArray = NDArray[Any]

@@ -21,8 +21,6 @@ from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 from fairdsl.numerics.restrict import restrict, settle
 
-__all__ = ["MOST_ASSIGNMENTS", "Roles", "roles_of"]
-
 #: Assignments of the differing attributes that are distinguished at most.
 MOST_ASSIGNMENTS = 2**12
 #: Comparable pairs of assignments at most, where each has a condition of its own.

@@ -15,8 +15,6 @@ from fairdsl.backends.intervals.roles import Roles
 from fairdsl.ir.question import Differ
 from fairdsl.numerics.assignments import Assignments, components
 
-__all__ = ["Places", "Roots", "as_rows", "covered"]
-
 Integers = NDArray[np.int64]
 States = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]

@@ -13,8 +13,6 @@ from fairdsl.backends.intervals.refine import OpenBox
 from fairdsl.ir.domain import Domain, Integer, Real
 from fairdsl.verdict import Among, Within
 
-__all__ = ["Scale", "scale_of"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

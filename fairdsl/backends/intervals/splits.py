@@ -20,8 +20,6 @@ from fairdsl.ir.problem import Problem
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.refine import Refinement
 
-__all__ = ["FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splittings_of"]
-
 #: What is best said of a node: nothing, that so much of it is fair, that all of it is unfair, or what its halves are.
 OPEN, FAIR, UNFAIR, HALVED = range(4)
 #: A box of which less than this part is not known to be unfair counts as unfair.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.intervals.remainders import unfit
 from fairdsl.backends.intervals.task import AttributeKind, Curve, Task
 
-__all__ = ["check_task"]
-
 
 def check_task(task: Task) -> None:
     """ValueError that names a field with another type, shape or range than :class:`~.task.Task` says."""

@@ -30,8 +30,6 @@ from fairdsl.ir.model import ByHighest, ByThreshold, Curve, DecisionRule, Layer,
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 
-__all__ = ["Counted", "Individuals", "Ties"]
-
 Integers = NDArray[np.int64]
 
 #: What is counted where effort is given: an individual that takes more than float64.

@@ -14,8 +14,6 @@ from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
 
-__all__ = ["KERNELS", "use_all"]
-
 #: All kernels of this engine.
 KERNELS = Kernels("complete", f"{__name__}:use_all", "some ten seconds of a processor")
 

@@ -19,8 +19,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.replay import admissible, round_point, spread, witness
 from fairdsl.verdict import Witness
 
-__all__ = ["Shown", "look_for_pairs"]
-
 #: Units of a box, and assignments of each, that are evaluated at most.
 _UNITS, _ASSIGNMENTS = 16, 24
 #: Boxes of so few units are tried as a whole, and so many pairs of a unit are checked for being compared.

@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from fairdsl.verdict import Estimate, Evidence, Known, Parts, Reason, Shares, Witness
 
-__all__ = ["shares_of"]
-
 _NOTHING_KNOWN = Parts(certified=Fraction(0), falsified=Fraction(0), undecided=Fraction(1), vacuous=Fraction(0))
 
 

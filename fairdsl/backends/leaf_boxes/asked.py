@@ -31,8 +31,6 @@ from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.derived import Kept, derived
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 
-__all__ = ["Asked", "ask_of", "graph_of", "refusal_of_any"]
-
 #: Cuts beside the tests: of attributes that conditions add up, shared and protected; of an unordered attribute in all.
 _SHARED, _PROTECTED, _SINGLES = 1024, 128, 62
 #: Values at most of an attribute that may differ by so much, if they have gaps.

@@ -21,8 +21,6 @@ from fairdsl.backends.leaf_boxes.lowering import ComparedPeople
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.question import ScoreGap
 
-__all__ = ["Comparisons", "Pairs", "Ranges"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Truths = NDArray[np.int8]

@@ -17,8 +17,6 @@ from fairdsl.ir.expr import Compare, Member, Predicate, Variable, Who, atoms, fo
 from fairdsl.numerics.demand import FALSE, TRUE, Between, step_of, truths
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Conditions", "People", "middle"]
-
 Integers = NDArray[np.int64]
 Truths = NDArray[np.int8]
 Floats = NDArray[np.float64]

@@ -19,8 +19,6 @@ from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Border", "Cut", "Part", "Test", "test_of"]
-
 #: Just before (0) or just behind (1) a number; infinite at an open end of the line.
 Border = tuple[Fraction | int | float, int]
 Number = Fraction | int

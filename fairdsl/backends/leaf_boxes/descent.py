@@ -22,8 +22,6 @@ from fairdsl.backends.leaf_boxes.scores import MIXED
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.verdict import Estimate
 
-__all__ = ["Counts", "Descent", "UnfairBoxes"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

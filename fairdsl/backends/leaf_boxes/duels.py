@@ -30,8 +30,6 @@ from fairdsl.ir.question import ScoreGap, Sure
 from fairdsl.numerics.confidence import sure_rows
 from fairdsl.numerics.exact import UNDECIDED
 
-__all__ = ["Contest", "Numbered", "Range", "Scoring", "contest_of", "numbered_of"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Truths = NDArray[np.int8]

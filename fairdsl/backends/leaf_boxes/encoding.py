@@ -18,8 +18,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import measure_of, narrow
 
-__all__ = ["ForestJob"]
-
 
 class ForestJob(JobEncoding):
     """Jobs about forests and boosters."""

@@ -17,8 +17,6 @@ from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.leaf_boxes.task import Task, task_of
 from fairdsl.backends.leaf_boxes.unfolding import TooManyError, Unfolded
 
-__all__ = ["Forest", "forest_of", "put_together", "unfolded_of"]
-
 #: Parts of a box that wait to be counted.
 _LEVELS = 256
 #: Sizes along an axis, up to which floats are exact.

@@ -18,22 +18,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Floats, Integers
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, take_back
 from fairdsl.backends.refining.refinement import State
 
-__all__ = [
-    "BEFORE",
-    "DONE",
-    "FREE",
-    "HEAP",
-    "NEW",
-    "USED",
-    "VISITED",
-    "boxes_of",
-    "empty",
-    "grafted",
-    "grown",
-    "lent_out",
-    "trimmed",
-]
-
 #: Where boxes count what waits, what is free, what is in use; what was done; and of that the nodes that were visited;
 #: then what nobody has looked at yet, and what was free before the last call and still is.
 HEAP, FREE, USED, DONE, VISITED, NEW, BEFORE = 0, 1, 2, slice(3, 7), slice(4, 7), 7, 8

@@ -15,8 +15,6 @@ from fairdsl.backends.leaf_boxes.cuts import Cut, Test, test_of
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate
 from fairdsl.numerics.leaves import Leaves
 
-__all__ = ["TERMINAL", "Graph", "Passing"]
-
 #: In place of the attribute of a terminal.
 TERMINAL = -1
 #: The parts that pass a test: how many from the first, or their positions.

@@ -28,8 +28,6 @@ from fairdsl.codec import Document
 from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Known, Reason, Vacuous
 
-__all__ = ["FOREST_JOB", "ForestHead", "ForestJobs", "PartedAttribute", "pack_job", "read_job"]
-
 Refined = Refinement | Pairings
 
 #: Open boxes of the seed, for each shard; the same on every machine.

@@ -19,8 +19,6 @@ from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 
-__all__ = ["Fate", "Judge", "Judged", "Question", "question_of"]
-
 Integers = NDArray[np.int64]
 
 #: Numbers of boxes that are looked at together, boxes at most.

@@ -26,8 +26,6 @@ from fairdsl.backends.leaf_boxes.tally import KINDS
 from fairdsl.backends.refining.records import flags, narrow, starts_of
 from fairdsl.backends.refining.refinement import State
 
-__all__ = ["Nodes", "check_cuts", "halves", "restored", "share_of", "stored", "whole"]
-
 Kept = Mapping[str, NDArray[Any]]
 Flags = NDArray[np.bool_]
 

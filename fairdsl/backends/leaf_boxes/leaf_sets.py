@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.leaf_boxes.kernels.records import Leaves
 
-__all__ = ["Tree", "leaves_of", "merged"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

@@ -28,22 +28,6 @@ from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.source import Span
 
-__all__ = [
-    "IN",
-    "OUT",
-    "ComparedPeople",
-    "Lowered",
-    "compared_pairs",
-    "compared_people",
-    "is_large",
-    "lower",
-    "lowered",
-    "refusal_of",
-    "refusal_of_domain",
-    "refusal_of_trees",
-    "tests_of",
-]
-
 #: The terminals of the condition that says who is in domain and target.
 IN, OUT = "in", "out"
 #: Combinations of leaves of a forest at most, as powers of two, of which all that meet are gone through: where shares

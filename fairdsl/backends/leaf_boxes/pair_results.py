@@ -24,8 +24,6 @@ from fairdsl.backends.refining.records import by_levels, flags, narrow, starts_o
 from fairdsl.backends.refining.refinement import State
 from fairdsl.backends.refining.splits import Splits
 
-__all__ = ["Claims", "check", "restored", "stored"]
-
 Integers = NDArray[np.int64]
 
 #: Parts of a box that are looked at where it is left open as a whole.

@@ -27,8 +27,6 @@ from fairdsl.ir.expr import Predicate, Who, atoms, fold, variables
 from fairdsl.ir.model import ByHighest, ByThreshold
 from fairdsl.ir.question import Pair
 
-__all__ = ["AttributeParts", "PairsAsked", "ReachedParts", "ValuesBetween", "pairs_asked", "question_in"]
-
 #: Combinations of parts of the protected attributes, and conditions in conditions, at most.
 _PEOPLE, _DEEP = 4096, 24
 #: Digits that are rounded away at most.

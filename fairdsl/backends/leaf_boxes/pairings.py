@@ -25,8 +25,6 @@ from fairdsl.backends.refining.splits import Lending, Splits
 from fairdsl.clock import UNITS
 from fairdsl.verdict import Estimate
 
-__all__ = ["Pairings", "sizes_of"]
-
 Integers = NDArray[np.int64]
 
 #: Boxes of unfair units that are kept.

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.witnesses import Shown
     from fairdsl.backends.warmup import Kernels
 
-__all__ = ["LeafBoxes"]
-
 #: What is counted where effort is given beside nodes: rounds of boxes that go down together.
 _ROUNDS = Work("rounds of boxes", 40)
 #: Seconds of several processes until pairs are first looked for where one decides; each time twice as many.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.leaf_boxes.asked import Asked
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 
-__all__ = ["Reach", "Units", "parted"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

@@ -21,8 +21,6 @@ from fairdsl.backends.leaf_boxes.refinement import Refinement
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.refining.recheck import Checked, Claimed, Recheck, said_of, sample
 
-__all__ = ["check"]
-
 #: Times the work of looking at some boxes that refining them may take where one look does not confirm them.
 _ROUNDS = (32, 512, 8192)
 #: Relative difference that is the rounding of a recomputation; totals are moved outward by more, 2^-30.

@@ -61,8 +61,6 @@ from fairdsl.backends.warmup import Kernels
 from fairdsl.clock import UNITS, Work
 from fairdsl.verdict import Estimate
 
-__all__ = ["KERNELS", "NODES", "Refinement", "use"]
-
 #: What is counted where effort is given.
 NODES = Work("nodes of trees visited", 0.002)
 

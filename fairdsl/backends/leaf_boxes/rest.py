@@ -12,8 +12,6 @@ from fairdsl.ir.enclosure import Enclosure
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.verdict import Estimate
 
-__all__ = ["Drawn", "draw", "estimate"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

@@ -22,8 +22,6 @@ from fairdsl.ir.model import ByThreshold, DecisionRule, Layer, Model
 from fairdsl.numerics.exact import UNDECIDED, decide
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["MIXED", "Decides", "Outcomes", "Reading", "Sums", "decides_of", "sides_of"]
-
 Integers = NDArray[np.int64]
 #: int64 where all sums fit into it, otherwise Python's integers as objects.
 Exact = NDArray[Any]

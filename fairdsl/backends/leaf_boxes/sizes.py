@@ -13,8 +13,6 @@ from fairdsl.backends.leaf_boxes.cuts import Cut
 from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.lowering import Lowered
 
-__all__ = ["Sizes", "axes_of"]
-
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

@@ -29,8 +29,6 @@ from fairdsl.backends.leaf_boxes.leaf_sets import Tree, merged
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.clock import Deadline
 
-__all__ = ["Cuts", "Splitting"]
-
 Integers = NDArray[np.int64]
 
 #: Boxes that are cut before anybody looks at the clock; room for so many at first.

@@ -16,8 +16,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import COUNTED, FAIR, STUCK, UN
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 from fairdsl.backends.refining.refinement import State
 
-__all__ = ["KINDS", "Tally"]
-
 #: How many kinds there are: numbers of kinds are columns.
 KINDS = 1 + max(FAIR, VACUOUS, UNFAIR, STUCK)
 

@@ -18,8 +18,6 @@ from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
 from fairdsl.backends.leaf_boxes.scores import Sums
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 
-__all__ = ["FITS", "SETS", "Task", "check_graph", "check_task", "demand", "task_of"]
-
 Integers = NDArray[np.int64]
 
 #: Sizes and sums of values stay below.

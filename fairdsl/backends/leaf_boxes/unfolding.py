@@ -12,8 +12,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import Integers
 from fairdsl.backends.leaf_boxes.leaf_sets import Tree
 from fairdsl.backends.leaf_boxes.sizes import Sizes
 
-__all__ = ["TooManyError", "Unfolded", "trees_of"]
-
 #: The ends of a leaf's box, and its value.
 _Leaf = tuple[tuple[int, ...], tuple[int, ...], int]
 

@@ -18,8 +18,6 @@ from fairdsl.ir.question import Differ
 from fairdsl.replay import spread, witness
 from fairdsl.verdict import Witness
 
-__all__ = ["Shown", "look_for", "pairs"]
-
 Integers = NDArray[np.int64]
 
 #: Values of one attribute that pairs of the same box differ in at most; pairs that are spread, and replayed.

@@ -37,8 +37,6 @@ from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import narrow
 from fairdsl.verdict import Evidence, Reason, Unknown, Vacuous
 
-__all__ = ["Widest", "answering_worst", "refusal_of_widest"]
-
 Integers = NDArray[np.int64]
 
 #: Boxes in which somebody is looked for at a time, and parts of one axis that are tried.

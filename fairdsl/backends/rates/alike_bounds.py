@@ -21,8 +21,6 @@ from fairdsl.metrics.alike import Assignment, given
 from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["AlikeBounds"]
-
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 

@@ -24,8 +24,6 @@ from fairdsl.metrics.value import decided, most_favoured_groups, value_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Judgement, Reason, Refused, Unknown, Value, judged
 
-__all__ = ["WEIGHED", "Narrowing", "refined"]
-
 #: After so many steps of one a step of the other.
 _OTHER = 6
 #: What is counted where effort is given.

@@ -22,8 +22,6 @@ from fairdsl.metrics.joint import Bounds
 from fairdsl.numerics.elimination import eliminate, elimination, mattering
 from fairdsl.numerics.tables import Table, joined, summed, whole_table
 
-__all__ = ["Arithmetic", "Distribution", "Kind", "Masses", "TangledError", "distribution_of"]
-
 #: Masses of any of the three kinds.
 Masses = NDArray[Any]
 

@@ -14,20 +14,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.rates.frontier import Open
 from fairdsl.backends.rates.judged import Judged, Known
 
-__all__ = [
-    "CERTAIN",
-    "IMPOSSIBLE",
-    "LISTED",
-    "NO",
-    "OPEN",
-    "YES",
-    "BoxTree",
-    "closed",
-    "grafted",
-    "lent",
-    "said_of",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Said = NDArray[np.uint8]

@@ -22,16 +22,6 @@ from fairdsl.numerics.axes import Axis
 from fairdsl.numerics.elimination import elimination
 from fairdsl.numerics.tables import Table, aligned, joined, without_in_order
 
-__all__ = [
-    "Boxes",
-    "Weigher",
-    "boxes_of",
-    "denominator_of",
-    "masses_of_boxes",
-    "ways_through",
-    "width_of",
-]
-
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 #: Entries of tables that are made at once.

@@ -23,8 +23,6 @@ from fairdsl.backends.rates.program import Program
 from fairdsl.backends.rates.states import Images
 from fairdsl.clock import look
 
-__all__ = ["Bound", "Bundled", "Move", "bundled_along"]
-
 IntArray = NDArray[np.int64]
 
 #: States times classes of a bundle's table at most, and of a single diagram's.

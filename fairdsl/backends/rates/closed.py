@@ -33,8 +33,6 @@ from fairdsl.ir.expr import Predicate, variables
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.metrics.subject import uniform_over
 
-__all__ = ["Closed", "WrittenDistribution", "WrittenPart", "closed_from", "written"]
-
 Arrays = Mapping[str, NDArray[Any]]
 
 

@@ -37,8 +37,6 @@ from fairdsl.numerics.truth import Truths, by_column
 if TYPE_CHECKING:  # its loops are compiled, so it is imported where there are hidden units
     from fairdsl.backends.rates.unit_bounds import UnitBounds
 
-__all__ = ["Cover"]
-
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -37,8 +37,6 @@ from fairdsl.metrics.joint import Joint, Key
 from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.axes import mentioned
 
-__all__ = ["influences_near"]
-
 _ZERO = Fraction(0)
 #: Cells by which masses are taken, at most.
 _CELLS = 4096

@@ -21,8 +21,6 @@ from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.pieces import Piece, pieces_of, subdivided
 from fairdsl.numerics.truth import truths_at
 
-__all__ = ["IRRATIONAL", "Column", "Diagrams", "OpenError", "column_of"]
-
 #: Whole numbers of a range whose numbers are read are listed up to so many.
 _LISTED = 4096
 

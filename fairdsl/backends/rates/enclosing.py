@@ -22,18 +22,6 @@ from fairdsl.metrics.value import decided, value_of
 from fairdsl.numerics.tables import joined, whole_table, without
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
-__all__ = [
-    "BACKEND",
-    "AllowingForUnknown",
-    "Asked",
-    "Enclosing",
-    "allowing_for_unknown",
-    "notes_of_unknown",
-    "nothing",
-    "only_read",
-    "with_unknown",
-]
-
 #: The name of the backend that computes rates of groups.
 BACKEND = "rates"
 

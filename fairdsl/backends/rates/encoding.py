@@ -15,8 +15,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.metrics.estimated import sampling_bound
 
-__all__ = ["PopulationJob"]
-
 
 class PopulationJob(JobEncoding):
     """Jobs about shares of people of a distribution."""

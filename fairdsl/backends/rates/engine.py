@@ -21,8 +21,6 @@ from fairdsl.backends.rates.states import Course, chosen
 from fairdsl.metrics.joint import Bounds, ByKey, Joint, of_any
 from fairdsl.metrics.subject import Subject
 
-__all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways", "Wholes", "masses_in_words"]
-
 #: What counting may take for an offer, and for an answer, in products of two small numbers: up to a second, and twenty.
 FIRST, LAST = 1 << 25, 1 << 31
 #: The same for weighted sums of columns, which are added up elsewhere as well.

@@ -44,8 +44,6 @@ from fairdsl.numerics.restrict import restrict
 from fairdsl.replay import replayed
 from fairdsl.verdict import Breach, Evidence, Known, Reason, Shares, Unknown, Vacuous, Verdict
 
-__all__ = ["Formula"]
-
 _ZERO = Fraction(0)
 #: Seconds between two looks at boxes.
 _PAUSE = 0.5

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.rates.arithmetic import Masses
 
-__all__ = ["Frontier", "Open"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -29,18 +29,6 @@ from fairdsl.numerics.elimination import elimination
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite
 
-__all__ = [
-    "has_states",
-    "only_decides",
-    "people_in_words",
-    "refusal_of",
-    "refusal_of_boxes",
-    "refusal_of_people",
-    "refusal_of_sum",
-    "tangled",
-    "unweighed",
-]
-
 #: So many groups at most.
 _GROUPS = 1 << 16
 

@@ -23,8 +23,6 @@ from fairdsl.numerics.event import Demand, Event
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["Bounded", "Bounder", "HalfSpace"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -26,8 +26,6 @@ from fairdsl.metrics.joint import Bounds, Joint
 from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.tables import aligned
 
-__all__ = ["Heavy"]
-
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

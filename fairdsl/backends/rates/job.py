@@ -38,8 +38,6 @@ from fairdsl.ir.question import Quantity
 from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Known, Reason
 
-__all__ = ["POPULATION_JOB", "PopulationHead", "PopulationJobs", "pack_job", "read_job"]
-
 #: Boxes of the seed, for each shard; the same on every machine.
 _SEED_BOXES = 512
 

@@ -35,8 +35,6 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Key
 from fairdsl.metrics.subject import Subject, single_events, subject_of, with_baseline, without_influence
 
-__all__ = ["Joints", "joints_of", "set_to", "subjects_of"]
-
 
 def subjects_of(problem: Problem) -> tuple[Subject, ...]:
     """The subjects of a question, those of a path-specific gap with its baseline.

@@ -15,8 +15,6 @@ from fairdsl.backends.rates.tree_bounds import NOWHERE, Look
 if TYPE_CHECKING:
     from fairdsl.backends.rates.box_tree import BoxTree
 
-__all__ = ["Judged", "Known", "decided_one_by_one", "part"]
-
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

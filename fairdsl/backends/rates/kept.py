@@ -22,8 +22,6 @@ from fairdsl.backends.rates.judged import Judged, Known, decided_one_by_one
 from fairdsl.backends.rates.tree_bounds import NOWHERE, Look
 from fairdsl.backends.refining.records import by_levels, flags, narrow, numbers_of, whole
 
-__all__ = ["Box", "atoms_in", "boxes", "restored", "said_in", "stored"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Kept = Mapping[str, NDArray[Any]]

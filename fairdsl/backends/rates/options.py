@@ -8,8 +8,6 @@ from typing import ClassVar
 from fairdsl.backends.refining.options import scheduler_option
 from fairdsl.options import Section
 
-__all__ = ["RatesOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RatesOptions(Section):

@@ -19,8 +19,6 @@ from fairdsl.backends.rates.states import Counting, Course, Step
 from fairdsl.clock import look
 from fairdsl.numerics.tables import aligned
 
-__all__ = ["Courses", "Ordered", "Stage", "cells_along", "masses_of", "order_of_cells", "stages", "weights_of"]
-
 #: Masses that are multiplied at once.
 _BATCH = 1 << 20
 

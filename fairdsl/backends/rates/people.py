@@ -18,8 +18,6 @@ from fairdsl.ir.question import Individually, PairUnder
 from fairdsl.metrics.alike import Assignment, Fairly, together
 from fairdsl.metrics.subject import Subject, single_events, uniform_over, without_idle
 
-__all__ = ["ASSIGNMENTS", "Case", "People", "case_of", "domain_of", "is_bounded", "nobody_compared", "people_of"]
-
 #: Assignments of what differs.
 ASSIGNMENTS = 16
 

@@ -31,8 +31,6 @@ from fairdsl.numerics.exact import UNDECIDED, decision, enclosed_scores
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Decided", "Individuals"]
-
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

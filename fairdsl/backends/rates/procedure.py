@@ -56,8 +56,6 @@ from fairdsl.numerics.narrow import ValueSet, narrow
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Arithmetic, ByDecider, Decider, Evidence, Reason, Refused, Unknown, Value, Verdict
 
-__all__ = ["Rates", "with_deployed"]
-
 #: What the file's analysis takes for each weight and each leaf, and the share of the time that it may take.
 _SECONDS_A_NUMBER, _SHARE = 1e-6, 0.1
 #: Seconds that the second computation may take, or as often as long as the first.

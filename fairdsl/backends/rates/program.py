@@ -23,8 +23,6 @@ from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.event import Demand, Event, event_of
 from fairdsl.numerics.leaves import Leaves
 
-__all__ = ["Asked", "LargeError", "Program", "asked_of", "sums_of"]
-
 #: Sums have to stay below it.
 _FITS = 1 << 60
 #: A leaf of a model that is one diagram: refused, decided only within the threshold's enclosure, favourable.

@@ -17,8 +17,6 @@ from fairdsl.backends.rates.judged import Judged, Known
 from fairdsl.backends.rates.kept import Box, atoms_in, boxes, said_in
 from fairdsl.backends.refining.recheck import Claimed
 
-__all__ = ["claimed", "confirm"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

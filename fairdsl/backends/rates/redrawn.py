@@ -27,8 +27,6 @@ from fairdsl.ir.question import Differ, SameDecision
 from fairdsl.metrics.alike import having, together
 from fairdsl.metrics.subject import Subject, without_idle
 
-__all__ = ["drawn_again", "redrawn_of"]
-
 #: Entries of the tables of those who are drawn again.
 _ENTRIES = 1 << 16
 

@@ -20,8 +20,6 @@ from fairdsl.backends.refining.recheck import Checked, Recheck, said_of, sample
 from fairdsl.backends.refining.refinement import State
 from fairdsl.verdict import Known
 
-__all__ = ["Refinement"]
-
 #: The share of the domain has one box in so many, and so many boxes at least.
 _BESIDE, _LEAST = 4, 1 << 14
 

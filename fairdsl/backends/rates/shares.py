@@ -33,8 +33,6 @@ from fairdsl.metrics.estimated import sampling_bound
 from fairdsl.metrics.subject import Subject, without_idle
 from fairdsl.verdict import Evidence, Reason, Shares, Unknown, Vacuous, Value
 
-__all__ = ["Share", "answering_share", "refusal_of_share"]
-
 #: Inputs of all copies together.
 _INPUTS = 1 << 10
 #: Where all who differ are compared, whoever is in an unfair unit is in a violation.

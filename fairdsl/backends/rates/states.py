@@ -21,8 +21,6 @@ from fairdsl.backends.rates.diagram import Column, Diagrams
 from fairdsl.backends.rates.program import Program
 from fairdsl.clock import look
 
-__all__ = ["Counting", "Course", "Images", "Step", "chosen"]
-
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 

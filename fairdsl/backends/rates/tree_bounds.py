@@ -20,8 +20,6 @@ from fairdsl.numerics.event import event_of
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["NOWHERE", "Cuts", "Look", "NoBounds", "TreeBounds", "adds_trees", "answers_of", "halved", "in_batches"]
-
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -27,8 +27,6 @@ from fairdsl.numerics.event import event_of
 from fairdsl.numerics.products import product
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["Splitter", "UnitBounds"]
-
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 

@@ -8,8 +8,6 @@ from fairdsl.backends.rates.gate import has_states, only_decides
 from fairdsl.backends.warmup import Kernels
 from fairdsl.ir.model import Model
 
-__all__ = ["KERNELS", "kernels_for", "use"]
-
 #: All kernels of this engine: those that bound boxes of models with hidden units.
 KERNELS = Kernels("people", f"{__name__}:use", "some five seconds of a processor")
 

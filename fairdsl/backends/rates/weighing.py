@@ -18,8 +18,6 @@ from fairdsl.metrics.joint import Bounds, Key
 from fairdsl.metrics.sampling import USUAL
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Vacuous
 
-__all__ = ["Weighed", "Weighing", "known_of", "shares_in", "summed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Weighed:

@@ -15,8 +15,6 @@ from fairdsl.backends.refining.refinement import Refining
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import NEVER, Deadline, Wish, meter_in_force, now, spend, wished
 
-__all__ = ["NODES_AT_ONCE", "Checkpoints", "Clock", "advance_until", "share_out", "supervised"]
-
 #: Open leaves a part that make parts of about equal worth.
 _LEAVES = 64
 #: Seconds of refinement between two looks at how many leaves are open.

@@ -30,8 +30,6 @@ from fairdsl.resources import version
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["Cluster", "check_cluster", "refine_on_cluster"]
-
 #: Seconds that a connection may take to come about.
 _PATIENCE = 5.0
 #: Nodes of a part's first slice; their pace says how many make the next.

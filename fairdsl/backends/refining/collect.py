@@ -23,8 +23,6 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.source.writing import files_in
 from fairdsl.verdict import Claim, Reason, Verdict
 
-__all__ = ["collected"]
-
 
 def collected(kind: Jobs, paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ...]:
     """The demands of this engine's jobs in these files and folders, with what their results come to.

@@ -27,8 +27,6 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of, largest, opened
 
-__all__ = ["SEAM", "Arrays", "Container", "Kind", "claims", "digest", "pack", "unpack", "unpack_grown"]
-
 Arrays = Mapping[str, NDArray[np.generic]]
 
 _HEADER = "header.json"

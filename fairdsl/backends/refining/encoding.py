@@ -17,8 +17,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Individually, PairUnder
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
-__all__ = ["JobEncoding", "refusal_of_people"]
-
 
 def refusal_of_people(problem: Problem) -> Refusal | None:
     """Why jobs about units that are counted alike are not about people who are drawn; None where nobody is."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fairdsl.backends.errors import unfitting
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["damaged", "newer_version", "no_cluster", "refuted", "unfitting_part"]
-
 _EVIDENCE = "job and result files are evidence: what was altered or cut off would vouch for something else"
 
 

@@ -34,8 +34,6 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.verdict import Evidence, Reason, Unknown, Vacuous, Value
 
-__all__ = ["Farthest", "refined_further"]
-
 Integers = NDArray[np.int64]
 
 #: Regions of a file whose bounds are computed together.

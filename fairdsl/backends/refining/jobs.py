@@ -19,8 +19,6 @@ from fairdsl.backends.warmup import Kernels
 from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Vacuous, Value
 
-__all__ = ["Job", "Jobs", "Joined"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:

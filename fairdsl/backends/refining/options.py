@@ -7,8 +7,6 @@ from typing import Any
 from fairdsl.options import option
 from fairdsl.options.kinds import Text
 
-__all__ = ["scheduler_option"]
-
 
 def scheduler_option() -> Any:
     """Where a refinement runs (docs/jobs.md)."""

@@ -14,8 +14,6 @@ from fairdsl.backends.refining.worker import Failed, Part, Progress, Ready, Repo
 from fairdsl.clock import NEVER, Deadline
 from fairdsl.processes import GoneError, Worker, waiting
 
-__all__ = ["Share", "WorkerPool", "worker_pool"]
-
 _WORKER = "fairdsl.backends.refining.worker:serve"
 #: A part whose worker died so often without yielding a state is left as it is.
 _DEATHS = 3

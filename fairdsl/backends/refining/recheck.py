@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from fairdsl.verdict import Sampled
 
-__all__ = ["ALL", "Checked", "Claimed", "Recheck", "said_of", "sample", "wrong_at_most"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KINDS", "assembled", "by_levels", "flags", "narrow", "numbers_of", "roots_of", "starts_of", "whole"]
-
 State = Mapping[str, NDArray[Any]]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -24,8 +24,6 @@ from fairdsl.ir.question import Quantity
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Arithmetic, Basis, Claim, Evidence, Reason, Word
 
-__all__ = ["Found", "Part", "Shards", "arrays_of", "join_results", "read_found", "usable"]
-
 
 @dataclass(frozen=True, slots=True)
 class Found:

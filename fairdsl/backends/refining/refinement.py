@@ -9,8 +9,6 @@ from typing import Any, Protocol, Self
 
 from fairdsl.clock import Work
 
-__all__ = ["Refining", "State", "Stepwise"]
-
 #: What a refinement needs to go on, beside its task; it can be sent.
 State = Mapping[str, Any]
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from fairdsl.ir.problem import Problem
 
-__all__ = ["Asked", "Bounded", "Halves"]
-
 
 @dataclass(frozen=True)
 class Asked:

@@ -26,8 +26,6 @@ from fairdsl.codec import Document, plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.writing import append, appended
 
-__all__ = ["RESULT", "Progress", "Result", "growing", "read_result", "result_name", "write_result"]
-
 #: A job is shared out into so many parts at most.
 MOST_SHARDS = 100_000
 State = Mapping[str, NDArray[np.generic]]

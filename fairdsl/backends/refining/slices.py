@@ -10,8 +10,6 @@ from typing import Any
 from fairdsl.backends.refining.clock import advance_until
 from fairdsl.backends.refining.refinement import Refining, State
 
-__all__ = ["Slice", "refined_slice", "unpacked"]
-
 
 @dataclass(frozen=True, slots=True)
 class Slice:

@@ -30,8 +30,6 @@ from fairdsl.backends.solved import Ending, Refined, Solved
 from fairdsl.clock import NEVER, now
 from fairdsl.diagnostics import DiagnosticError
 
-__all__ = ["solve_job"]
-
 
 def solve_job(kind: Jobs, path: Path, form: str, how: Solving, observer: Observer) -> Solved:
     """Refine the part ``how.shard`` until the budget ends; save it at every checkpoint.

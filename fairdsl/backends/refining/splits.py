@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.refining.refinement import State, Stepwise
 
-__all__ = ["Lending", "Splits"]
-
 Integers = NDArray[np.int64]
 
 #: What is known of each box: its first half (-1: none), along which axis it was cut and where, what became of it.

@@ -18,8 +18,6 @@ from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 
-__all__ = ["Head", "TaskHead", "pack_task", "read_job", "read_task"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:

@@ -18,8 +18,6 @@ from fairdsl.backends.refining.clock import advance_until
 from fairdsl.backends.refining.refinement import Refining, State
 from fairdsl.clock import NEVER, Deadline
 
-__all__ = ["Failed", "Part", "Progress", "Ready", "Report", "Stop", "Yielded", "serve"]
-
 #: Seconds between two messages of progress.
 _TELL = 0.5
 

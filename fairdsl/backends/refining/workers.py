@@ -18,8 +18,6 @@ from fairdsl.backends.refining.refinement import Refining
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline, meter_in_force, spend
 
-__all__ = ["MEMORY", "refine_in_parallel", "refine_within"]
-
 #: Bytes that a refinement may use where nothing else is said.
 MEMORY = 2 << 30
 #: Seconds of work before processes are started: many questions are decided sooner.

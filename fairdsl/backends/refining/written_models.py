@@ -21,8 +21,6 @@ from fairdsl.ir.feature import Input
 from fairdsl.ir.model import ByHighest, ByThreshold, Curve, Layer, Model
 from fairdsl.ir.tree_shape import TreeShape
 
-__all__ = ["WrittenModel", "check_read", "demand", "exact_in", "model_from", "numbers_of", "whole_in", "written_model"]
-
 Arrays = Mapping[str, NDArray[Any]]
 
 _NUMBER = re.compile(rb"-?[0-9]{1,4000}(/[0-9]{1,4000})?")

@@ -12,8 +12,6 @@ from fairdsl.ir.question import GroupMetric, PairUnder, Quantity
 from fairdsl.replay import TimeIsUpError
 from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict
 
-__all__ = ["OverRows"]
-
 
 class OverRows:
     """Counts the rows of an empirical distribution: those favoured, and those that lie in unfair units."""

@@ -24,8 +24,6 @@ from fairdsl.numerics.exact import UNDECIDED, exact_scores
 from fairdsl.replay import Decisions, decide, decisions_of_rows, differing
 from fairdsl.verdict import Arithmetic, Basis, Decider, DifferingRow, Evidence, Individual, Refused, Value
 
-__all__ = ["listed", "metric_over_rows", "offer_of_metric"]
-
 
 def listed(problem: Problem, rows: Rows, decisions: Decisions, marked: Sequence[int]) -> tuple[DifferingRow, ...]:
     """The rows at these places, with the outcomes that exact arithmetic and the file come to."""

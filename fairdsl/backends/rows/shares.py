@@ -47,8 +47,6 @@ from fairdsl.verdict import (
     Violated,
 )
 
-__all__ = ["offer_of_share", "share_over_rows"]
-
 _CONFIDENCE = Fraction(95, 100)
 #: Rows that are judged at once, and violating pairs that are kept.
 _ROWS, _PAIRS = 2**9, 512

@@ -17,8 +17,6 @@ from fairdsl.numerics.threads import one_blas_thread
 if TYPE_CHECKING:
     from fairdsl.backends.sampling.people import People
 
-__all__ = ["Sample"]
-
 #: Candidates of a batch, and violating pairs that are kept, at most.
 _BATCH, _PAIRS = 2**15, 512
 #: Candidates after which none is expected to be in question, if none was.

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from fairdsl.metrics.drawn import Seen
     from fairdsl.metrics.subject import Subject
 
-__all__ = ["answering_metric", "offer_of_metric"]
-
 Booleans = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 

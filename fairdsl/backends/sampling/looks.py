@@ -21,8 +21,6 @@ from math import ceil, log, nextafter
 
 from fairdsl.ir.question import Precision
 
-__all__ = ["Look", "looks", "most_needed"]
-
 #: The size of the first look, and the largest there is where a threshold says how close is close enough.
 _FIRST, _LARGEST = 1024, 2**26
 #: More than the relative error of the logarithm and of the tails.

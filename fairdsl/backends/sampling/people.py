@@ -28,8 +28,6 @@ from fairdsl.metrics.subject import Subject, axes_of, predicates_of, weighed_by
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.truth import ByColumn, by_column
 
-__all__ = ["Crowd", "OpenInsideError", "People"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]

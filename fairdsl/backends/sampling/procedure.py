@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from fairdsl.backends.sampling.people import People
     from fairdsl.backends.units import Units
 
-__all__ = ["Sampling"]
-
 #: Units that are drawn at most.
 _MOST = 2**32
 

@@ -24,8 +24,6 @@ from fairdsl.numerics.choices import choices_of
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 
-__all__ = ["Favoured", "Scores", "Tally", "span_of_scores"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

@@ -17,8 +17,6 @@ from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.question import ScoreGap
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Aim", "aim"]
-
 FloatArray = NDArray[np.float64]
 
 

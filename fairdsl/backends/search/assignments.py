@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.search.sampling import Column
 
-__all__ = ["Assignments"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.search.sampling import Column
 
-__all__ = ["Box", "Names", "Side", "Span"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

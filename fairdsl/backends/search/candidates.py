@@ -27,8 +27,6 @@ from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["RelaxedPairs", "SharedParts", "Space", "apart", "between", "space_of"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

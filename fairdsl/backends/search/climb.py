@@ -21,8 +21,6 @@ from fairdsl.backends.search.evaluators import Evaluator
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.numerics.exchange import exchanged
 
-__all__ = ["climb"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

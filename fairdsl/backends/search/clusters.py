@@ -34,8 +34,6 @@ from fairdsl.numerics.confidence import approximate_log_odds
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Clusters", "Measured"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

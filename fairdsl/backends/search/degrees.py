@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from fairdsl.ir.demand import Chance, Decision, Demanded, Magnitude
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who, conjoin
 
-__all__ = ["Outputs", "Tuples"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

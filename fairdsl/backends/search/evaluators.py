@@ -15,8 +15,6 @@ from fairdsl.ir.model import Model
 from fairdsl.models import evaluators
 from fairdsl.numerics.evaluate import Around, BatchEvaluator, Settled
 
-__all__ = ["Counted", "Evaluator", "evaluator_of"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

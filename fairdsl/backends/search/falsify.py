@@ -31,8 +31,6 @@ from fairdsl.ir.question import Pair
 from fairdsl.numerics.evaluate import Around
 from fairdsl.numerics.threads import one_blas_thread
 
-__all__ = ["Ending", "Near", "SearchResult", "falsify"]
-
 
 class Ending(Enum):
     """Why a search ended."""

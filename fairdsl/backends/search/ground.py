@@ -32,8 +32,6 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.options.commands import Search
 
-__all__ = ["DOUBT", "SETTLED", "Given", "Ground", "Measurement", "Pairs", "as_deployed"]
-
 
 def as_deployed(rows: FloatArray, domain: Domain) -> FloatArray:
     """The rows with real values as float32 numbers, as a deployed file reads them, where the domain has them."""

@@ -24,8 +24,6 @@ from fairdsl.backends.search.boxes import Box, Names, Span
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.sampling import Column
 
-__all__ = ["AIM", "grown"]
-
 FloatArray = NDArray[np.float64]
 
 #: The part of a slab that has to violate, and the candidates of it that are tried at most.

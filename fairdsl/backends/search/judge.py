@@ -56,8 +56,6 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.replay import runtime_of
 
-__all__ = ["DeployedFile", "Judge", "Judged", "Status", "admissible_rows"]
-
 #: Individuals who are run although a bound says how they are decided.
 _PROBES = 64
 

@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Domain, Integer, Real
 
-__all__ = ["Nearest", "scales_of"]
-
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]

@@ -7,8 +7,6 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NearestFirst", "Pool"]
-
 FloatArray = NDArray[np.float64]
 
 

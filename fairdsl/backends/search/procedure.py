@@ -33,8 +33,6 @@ from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.replay import Exactly, breach, witness
 from fairdsl.verdict import Breach, Evidence, Fidelity, Individual, Reason, Shares, Unknown, Verdict, Violated, Witness
 
-__all__ = ["Search"]
-
 #: A stage takes at most this many seconds and this fraction of what remains.
 _SECONDS, _FRACTION = 2.0, 0.1
 #: The fraction of what remains that it takes for a model without layers over more individuals than can be gone through.

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation, Who
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["Values", "repair"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from fairdsl.numerics.narrow import Finite, Interval, ValueSet, narrow, without_
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Column", "Sampler"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

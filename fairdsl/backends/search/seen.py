@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.search.sampling import Column
 
-__all__ = ["Keys", "Seen"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 #: Numbers in mixed radix (uint64), or the bytes of rows (void).

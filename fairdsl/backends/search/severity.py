@@ -39,8 +39,6 @@ from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.exact import UNDECIDED, settled_scores
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["Severity", "severity"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

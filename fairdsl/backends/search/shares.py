@@ -23,8 +23,6 @@ from fairdsl.ir.question import ScoreGap
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Share", "share_of"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

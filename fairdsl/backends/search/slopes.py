@@ -14,8 +14,6 @@ from fairdsl.numerics.curves import bend, derivative
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.products import product
 
-__all__ = ["Slopes"]
-
 FloatArray = NDArray[np.float64]
 
 

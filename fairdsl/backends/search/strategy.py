@@ -16,8 +16,6 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.evaluate import Around
 
-__all__ = ["Proposal", "Proposing", "Strategy", "Tried"]
-
 
 @dataclass(frozen=True, slots=True)
 class Proposal:

@@ -26,8 +26,6 @@ from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Model
 from fairdsl.ir.question import Sure
 from fairdsl.models.logit import logit
 
-__all__ = ["Atom", "Surely", "decided", "exactly_linear", "spread", "sure_of"]
-
 Row = tuple[Fraction, ...]
 
 #: Weights of a tangent are multiples of 2**-12, so that rows of coefficients are exact in float64.

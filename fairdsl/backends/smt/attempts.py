@@ -23,8 +23,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.verdict import Breach, Reason, Witness
 
-__all__ = ["Attempt", "Attempts", "Programmed"]
-
 #: Questions with so few undecided units go to z3 at once.
 _FEW_UNITS = 6
 #: What linear programs may take of the remaining time, and in seconds.

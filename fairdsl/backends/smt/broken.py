@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from fairdsl.ir.expr import Linear, Predicate, Relation, Who, rename
 from fairdsl.ir.question import Sure
 
-__all__ = ["Broken", "Deciding", "Form", "sides"]
-
 #: A sum, and whether it is above 0 and not only at least 0.
 Form = tuple[Linear, bool]
 #: Who is decided about, and by which model.

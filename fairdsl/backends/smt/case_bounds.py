@@ -43,8 +43,6 @@ from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.products import product
 from fairdsl.numerics.space import input_boxes
 
-__all__ = ["Bounded", "Bounder", "CaseBounds", "Sides"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["Climb"]
-
 Floats = NDArray[np.float64]
 
 #: Pairs that are drawn of all regions together and of one, climbed from at most, and told of each climb.

@@ -28,8 +28,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Fidelity, Verdict
 
-__all__ = ["SMTLIB", "Dialect", "PairEncoding", "SmtLib", "solve_script"]
-
 
 class PairEncoding(Encoding):
     """What the formats have in common that ask about pairs: they are written partition by partition, too."""

@@ -18,9 +18,6 @@ from fairdsl.clock import UNITS, Deadline, Work, meter_in_force, spend
 from fairdsl.processes import PROGRAM, GoneError, Worker, waiting
 from fairdsl.verdict import Reason
 
-__all__ = ["Job", "Pool", "Workers", "answer_of_z3", "answer_to", "reason_of", "request_of", "solver_name"]
-
-
 #: The file and not the module: the packages around it take longer to import than z3.
 _WORKER = f"{Path(__file__).with_name('worker.py')}:serve"
 _STATUSES = frozenset({"sat", "unsat", "unknown", "crashed"})

@@ -25,8 +25,6 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.replay import breach, witness
 from fairdsl.verdict import Breach, Witness
 
-__all__ = ["Example", "Examples"]
-
 Floats = NDArray[np.float64]
 
 #: Tuples of a box that are tried in each role, and those that are shown in the end.

@@ -25,8 +25,6 @@ from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.space import column_ends
 
-__all__ = ["Forest", "grown"]
-
 #: A first layer with more units than this reads the leaves one by one: a tree would be written once a unit.
 _MOST_UNITS = 8
 

@@ -24,8 +24,6 @@ from fairdsl.ir.question import Sure
 from fairdsl.models.logit import logit
 from fairdsl.numerics.chances import as_scores
 
-__all__ = ["formula_script", "premise_script"]
-
 _HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
 
 

@@ -21,8 +21,6 @@ from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.source import Span
 
-__all__ = ["Individuals", "commented", "declared", "people_of", "place"]
-
 
 class Individuals:
     """Names and constraints of a pair, or of the individuals with other ``letters``; ``who`` is a letter throughout."""

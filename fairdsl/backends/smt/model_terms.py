@@ -34,8 +34,6 @@ from fairdsl.ir.model import Layer, Model
 from fairdsl.numerics.narrow import ValueSet, decided
 from fairdsl.numerics.space import constant
 
-__all__ = ["Folded", "fold", "input_term", "scores", "whole_model"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Unit:

@@ -12,8 +12,6 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.options import Section, errors, option
 from fairdsl.options.kinds import OneOf, Seconds, Share, Size, SizeOr, Switch, Text, Whole
 
-__all__ = ["Order", "Partition", "SmtOptions"]
-
 
 class Order(Enum):
     """In which order partitions are taken."""

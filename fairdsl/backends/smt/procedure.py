@@ -48,8 +48,6 @@ from fairdsl.verdict import (
     worst,
 )
 
-__all__ = ["Smt", "refusal"]
-
 #: The part of the time, one in so many, that the question about the deployed file's arithmetic may take first.
 _WIDENED_PART = 3
 #: Narrower widenings that are tried where that is not proved, for half of the time that the proof took, or so long.

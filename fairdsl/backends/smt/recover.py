@@ -19,19 +19,6 @@ from fairdsl.replay import breach, round_point, witness
 from fairdsl.source.numbers import read_number
 from fairdsl.verdict import Breach, Evidence, Holds, Reason, Replay, Unknown, Verdict, Violated, Witness, worst
 
-__all__ = [
-    "answer_text",
-    "as_pair",
-    "carried",
-    "checked",
-    "is_violation",
-    "number",
-    "pair_in",
-    "parse_answer",
-    "people_in",
-    "recovered",
-]
-
 _TOKEN = re.compile(r';[^\n]*|[()]|\|[^|]*\||"(?:[^"]|"")*"|[^\s();|"]+')
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
 _PLAIN = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")

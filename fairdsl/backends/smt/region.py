@@ -23,8 +23,6 @@ from fairdsl.ir.question import Pair, Relaxation
 from fairdsl.numerics.narrow import Finite, ValueSet, clipped, narrow
 from fairdsl.numerics.space import halved
 
-__all__ = ["Region", "reachable", "reads_only", "shared_by", "whole_region"]
-
 
 @dataclass(frozen=True, slots=True)
 class Region:

@@ -26,8 +26,6 @@ from fairdsl.ir.question import Pair, ScoreGap
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import narrow
 
-__all__ = ["Reach", "inside", "reach_of", "widened_by"]
-
 #: What the analysis takes for each weight of a model, and the share of the time that it may take.
 _SECONDS_A_WEIGHT, _SHARE = 4e-7, 0.1
 #: The share of individuals near the threshold beyond which no proof with that much room is tried.

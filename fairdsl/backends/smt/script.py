@@ -19,8 +19,6 @@ from fairdsl.backends.smt.ways import breaking, comparable
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 
-__all__ = ["admissible_script", "case_script", "part_in_words", "whole_script"]
-
 _HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
 
 

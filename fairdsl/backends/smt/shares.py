@@ -37,8 +37,6 @@ from fairdsl.numerics.narrow import Interval, decided, narrow, possible
 from fairdsl.numerics.space import halved
 from fairdsl.verdict import Evidence, Known, Reason, Shares, Vacuous
 
-__all__ = ["answering_shares", "refusal_of_shares"]
-
 Floats = NDArray[np.float64]
 
 #: Boxes that are looked at together, and that are kept at most; tuples of a box that is gone through one by one.

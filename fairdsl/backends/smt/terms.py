@@ -12,23 +12,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 from hashlib import sha256
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "Term",
-    "conjunction",
-    "disjunction",
-    "echo",
-    "echoed",
-    "integer",
-    "mark",
-    "negation",
-    "product",
-    "rational",
-    "symbol",
-    "total",
-]
-
 #: A well-formed term or symbol.
 Term = str
 

@@ -13,8 +13,6 @@ from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import ByHighest, Layer, Model
 
-__all__ = ["side_by_side"]
-
 
 def side_by_side(models: Sequence[Model], attributes: Sequence[int]) -> Model | None:
     """One model whose scores are those of all, and the attributes; None where two have trees as arrays."""

@@ -24,8 +24,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 
-__all__ = ["Counts", "OneByOne", "Place", "Product", "Units"]
-
 Product = tuple[ValueSet, ...]
 #: Whose attribute: an end of a region that can be cut.
 Place = tuple[Who, int]

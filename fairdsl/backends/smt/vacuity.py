@@ -18,8 +18,6 @@ from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import narrow
 from fairdsl.replay import Exactly, compares_somebody, outside_of
 
-__all__ = ["compares_nobody"]
-
 #: How long to look for somebody to compare before a proof is reported as it is.
 _SECONDS = 5.0
 

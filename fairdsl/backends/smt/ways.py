@@ -44,8 +44,6 @@ from fairdsl.ir.question import Pair, Sure
 from fairdsl.models.logit import logit
 from fairdsl.numerics.chances import as_scores
 
-__all__ = ["Split", "UnsplitError", "Way", "beyond_scores", "breaking", "comparable", "split"]
-
 #: A formula of more ways than this is one script. Decisions of two are worth more, however many outcomes there are.
 _MOST_WAYS = 256
 

@@ -13,8 +13,6 @@ from typing import Any
 
 import z3
 
-__all__ = ["answer", "serve"]
-
 #: Bytes of the process that are not z3's own: the interpreter's, and what the library takes before it counts.
 _BESIDE = 128 << 20
 

@@ -28,8 +28,6 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Breach, Reason, Witness
 
-__all__ = ["Outcome", "WorkList"]
-
 #: z3's resource units for the first attempt on a case (about a second), and for those after it, doubled
 #: each time. Deep networks are often decided whole, shallow ones in small parts.
 _FIRST_EFFORT, _EFFORT = 150_000, 40_000

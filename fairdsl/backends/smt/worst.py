@@ -36,8 +36,6 @@ from fairdsl.numerics.narrow import ValueSet, possible
 from fairdsl.numerics.rounding import float_below
 from fairdsl.verdict import Evidence, Holds, Reason, Verdict, Violated
 
-__all__ = ["FarthestPairs", "answering_worst", "in_force", "placed"]
-
 Integers = NDArray[np.int64]
 #: Whose score is to be the higher one, as a place among the signs of a question, and the pairs.
 Signed = tuple[int, Region]

@@ -24,8 +24,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Basis, Evidence, Reason, Refused, Unknown, Value, Word
 
-__all__ = ["answered"]
-
 _NAME = "ssat"
 
 

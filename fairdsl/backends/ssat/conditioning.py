@@ -22,8 +22,6 @@ import numpy as np
 from fairdsl.numerics.elimination import eliminate
 from fairdsl.numerics.tables import Numbers, Table, at_cells, joined, summed
 
-__all__ = ["Conditional", "Conditioned", "Order", "Scope", "conditioned", "order_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -28,8 +28,6 @@ from fairdsl.numerics.axes import Atom, Axis, mentioned
 from fairdsl.numerics.tables import Table, aligned, whole_table
 from fairdsl.numerics.truth import by_column, truths_at
 
-__all__ = ["Distribution", "Division", "NumbersError", "Part", "division_of"]
-
 
 class NumbersError(Exception):
     """The numbers of a column are asked for, and there are too many of them, or no list of them at all."""

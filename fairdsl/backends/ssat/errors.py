@@ -7,18 +7,6 @@ from collections.abc import Sequence
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.source import Span
 
-__all__ = [
-    "clauses_miscounted",
-    "exact_contradicts",
-    "missing_solver",
-    "no_probability",
-    "not_counted",
-    "not_sdimacs",
-    "twice_bound",
-    "unfit_prefix",
-    "unknown_solver",
-]
-
 _FORMAT = "docs/ssat.md has the format"
 
 

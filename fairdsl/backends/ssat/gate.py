@@ -12,8 +12,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.subject import Subject, looked_at
 
-__all__ = ["distributions_of"]
-
 #: Keys, and cells of the largest table of the distribution.
 _KEYS, _TABLE = 1 << 16, 1 << 18
 

@@ -20,8 +20,6 @@ from typing import Final
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 from fairdsl.backends.ssat.options import PbEncoding
 
-__all__ = ["FALSE", "TRUE", "Column", "Gates", "Literal", "NotSingleError", "in_places", "runs"]
-
 #: A variable or, negative, its negation; or one of the two constants.
 Literal = int
 TRUE: Final[Literal] = 1 << 60

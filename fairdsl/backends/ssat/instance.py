@@ -16,8 +16,6 @@ from itertools import chain
 
 from fairdsl.clock import Work, look, spend
 
-__all__ = ["Bound", "Clause", "Instance", "Quantifier"]
-
 #: What is counted where effort is given: a clause is made, simplified, written, read and prepared.
 _CLAUSES = Work("clauses written or read", 0.6)
 #: Instances of so many clauses take so long that the clock is looked at.

@@ -9,8 +9,6 @@ from typing import ClassVar
 from fairdsl.options import Section, option
 from fairdsl.options.kinds import OneOf, Text
 
-__all__ = ["Groups", "PbEncoding", "SsatOptions"]
-
 
 class Groups(Enum):
     """How the groups of a metric are asked about."""

@@ -28,8 +28,6 @@ from itertools import pairwise
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 from fairdsl.backends.ssat.writing import sdimacs_of
 
-__all__ = ["Plain", "Simplifier", "plain", "rounded"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Plain:

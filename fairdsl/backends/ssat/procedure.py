@@ -8,8 +8,6 @@ from fairdsl.backends.ssat.gate import distributions_of
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Refused, Unknown, Value
 
-__all__ = ["Ssat"]
-
 
 class Ssat:
     """Answers metrics of groups of models of one layer by the SDIMACS files that `compile` writes of them."""

@@ -28,8 +28,6 @@ from fairdsl.metrics.rate_cells import labels_rated
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.verdict import Evidence, Value
 
-__all__ = ["Cells", "Excluded", "Extremes", "Formulas", "Inquiry", "groups_of", "learnable", "learns", "settled"]
-
 #: The cells of the subject's keys.
 Cells = tuple[int, ...]
 

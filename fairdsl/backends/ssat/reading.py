@@ -27,8 +27,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.numbers import read_number
 
-__all__ = ["Line", "Place", "Reader", "Word", "number_of", "read_sdimacs", "unit_of"]
-
 _WORD = re.compile(r"\S+", re.ASCII)
 _NUMBERS = re.compile(r"[-0-9 \t\r\v\f]+", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)

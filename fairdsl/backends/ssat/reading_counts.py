@@ -21,8 +21,6 @@ from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
 from fairdsl.backends.ssat.reading import Line, Place, Reader, Word, number_of
 from fairdsl.source import SourceFile
 
-__all__ = ["read_count"]
-
 _SHOW = "write `c p show VARIABLE .. 0`"
 _WEIGHT = "write `c p weight LITERAL WEIGHT 0`, a line for each of the variable's two literals"
 

@@ -22,8 +22,6 @@ from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 from fairdsl.ir.plain_decimals import decimal_of, exact_places
 from fairdsl.source.numbers import digits_of
 
-__all__ = ["ROUNDING", "Written", "as_dimacs", "as_mcc", "as_sdimacs", "sdimacs_of"]
-
 
 def sdimacs_of(instance: Instance) -> str:
     """The text, with a line break at its end."""

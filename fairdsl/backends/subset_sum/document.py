@@ -19,8 +19,6 @@ from fairdsl.ir.question import Excluding
 from fairdsl.metrics.joint import Counted
 from fairdsl.populations.document import SavedRange
 
-__all__ = ["SavedInstance"]
-
 _Numbers = tuple[Exact, ...]
 _Names = tuple[str, ...]
 

@@ -24,8 +24,6 @@ from fairdsl.prelude import registered
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value, Verdict
 
-__all__ = ["SubsetSumInstance", "in_words", "solve_instance"]
-
 #: Who answers instances.
 _SOLVER = "the engine of weighted subset sums"
 

@@ -27,8 +27,6 @@ from fairdsl.metrics.joint import Counted, Key, columns_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Refused, Unknown, Value
 
-__all__ = ["Distribution", "Instance", "answered", "instance_of"]
-
 #: Ranges are cut into so many parts where they have to be; such tasks are not instances.
 _PARTS = 16
 

@@ -14,8 +14,6 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
 from fairdsl.populations.document import SavedRange
 
-__all__ = ["pack_instance"]
-
 
 def pack_instance(instance: Instance) -> bytes:
     """The file."""

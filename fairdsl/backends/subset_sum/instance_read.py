@@ -33,8 +33,6 @@ from fairdsl.populations.document import SavedRange
 from fairdsl.prelude import metrics, registered
 from fairdsl.source.reading import content_of
 
-__all__ = ["read_instance"]
-
 _ZERO = Fraction(0)
 _Numbers = tuple[Fraction, ...]
 

@@ -24,8 +24,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.metrics.joint import columns_of, key_of
 
-__all__ = ["NotAProblemError", "problem_of"]
-
 _Values = tuple[Fraction, ...]
 
 

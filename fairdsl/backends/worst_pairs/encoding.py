@@ -10,8 +10,6 @@ from fairdsl.backends.worst_pairs.job import GapJobs, engine_of, pack_job
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import WorstPair
 
-__all__ = ["GapJob"]
-
 
 class GapJob(JobEncoding):
     """Jobs about the largest gap of scores."""

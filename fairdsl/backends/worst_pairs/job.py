@@ -43,8 +43,6 @@ from fairdsl.ir.question import Pair, Quantity, WorstPair
 from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Reason, Sampled
 
-__all__ = ["GAP_JOB", "Engine", "GapHead", "GapJobs", "engine_of", "pack_job", "read_job"]
-
 #: Regions of the seed, for each shard; the same on every machine.
 _SEED_REGIONS = 512
 

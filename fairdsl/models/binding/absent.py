@@ -26,20 +26,6 @@ from fairdsl.models.graph import GraphInputs, ImportedGraph
 from fairdsl.models.marks import Absent
 from fairdsl.source import Span
 
-__all__ = [
-    "check_read",
-    "codes_of_missing",
-    "filled",
-    "filled_in",
-    "given_forms",
-    "lacking",
-    "marked",
-    "marks_of",
-    "may_lack",
-    "with_directions",
-    "within_reach",
-]
-
 #: Beyond the ends that an attribute may have, and all numbers that a file reads.
 _BEYOND = 2.0**1000
 #: Relations that a number below all thresholds meets.

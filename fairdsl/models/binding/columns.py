@@ -25,8 +25,6 @@ from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
 from fairdsl.models.marks import Ends
 from fairdsl.source import Span
 
-__all__ = ["bind", "bound_by", "check_whole", "ends_of", "extent", "feeds_of", "feeds_width", "few_values", "texts_of"]
-
 #: So many attributes are written out in a `reads` at most.
 _FEATURES = 12
 #: Integers of a file have 32 bits or more.

@@ -18,8 +18,6 @@ from fairdsl.models.basis import Block
 from fairdsl.models.binding.indicators import bind_indicators
 from fairdsl.models.binding.trees import BoundTrees, bind_trees
 
-__all__ = ["Bound", "bind_early", "early_forms"]
-
 _Found = list[Predicate | bool] | BoundTrees
 
 

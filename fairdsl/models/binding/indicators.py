@@ -35,8 +35,6 @@ from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.models.basis import Affine, Comparison, Indicators, Pick
 from fairdsl.numerics.predicates import holds_for
 
-__all__ = ["EntangledError", "bind_indicators", "form_of", "one_hot_groups", "tested", "values_of"]
-
 #: Indicators that one tested feature may read at most: their truth values are gone through.
 _MOST_INDICATORS = 8
 #: An attribute whose indicators are tested may have so many values, each of which is gone through.

@@ -26,8 +26,6 @@ from fairdsl.models.basis import TREE_RELATIONS, Comparison, Trees
 from fairdsl.models.binding.indicators import form_of, tested
 from fairdsl.numerics.listed_leaves import compared
 
-__all__ = ["BoundTrees", "bind_trees"]
-
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]

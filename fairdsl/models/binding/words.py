@@ -15,8 +15,6 @@ from fairdsl.ir.outcome_reading import outcome_readings
 from fairdsl.models.binding.columns import bound_by, extent
 from fairdsl.models.graph import ImportedGraph
 
-__all__ = ["binding_of"]
-
 #: A category with more values is not listed whole.
 _VALUES = 24
 

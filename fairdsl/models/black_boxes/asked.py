@@ -29,8 +29,6 @@ from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["BlackBoxEvaluator", "check_steady", "some_of"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from fairdsl.models.black_boxes.reading import Kind, kind_of
 from fairdsl.models.classes.known import Classes
 from fairdsl.models.onnx_import.signature import Signature
 
-__all__ = ["known_classes", "label_outputs"]
-
 #: Orders of more columns than this are not tried.
 _MOST_ORDERED = 5
 

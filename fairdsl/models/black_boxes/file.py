@@ -47,8 +47,6 @@ from fairdsl.models.which_file import check_pinned
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
-__all__ = ["black_box_file"]
-
 #: The thresholds between two classes.
 _MIDDLE = {WhenScore: Fraction(0), WhenProbability: Fraction(1, 2)}
 

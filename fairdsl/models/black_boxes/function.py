@@ -34,8 +34,6 @@ from fairdsl.models.black_boxes.reading import Asked, Kind, answers_of, kind_of,
 from fairdsl.models.classes.known import Classes
 from fairdsl.models.features import feature_matrix
 
-__all__ = ["callable_model"]
-
 FloatArray = NDArray[np.float64]
 
 _LARGEST_WHOLE = 2**53

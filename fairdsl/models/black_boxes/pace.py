@@ -13,8 +13,6 @@ from time import monotonic
 
 from fairdsl.clock import NEVER, Work, deadline_in_force, look, meter_in_force, spend
 
-__all__ = ["Pace"]
-
 #: Seconds that one call may take, as expected, and the individuals that every call may be about.
 _SECONDS, _FEWEST = 0.25, 16
 #: What is counted where effort is given.

@@ -43,8 +43,6 @@ from fairdsl.models.classes.labels import check_high, column_of, labels_of, plac
 from fairdsl.models.readout import NoLabelError, Reading, decisions_of, numbers_of
 from fairdsl.source import Span
 
-__all__ = ["Asked", "Kind", "Told", "answers_of", "in_words", "kind_of", "reading_of", "rule_of", "score_count"]
-
 #: How far a probability may be from 0..1 by rounding.
 _ROUNDED = 1e-6
 

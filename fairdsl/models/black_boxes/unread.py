@@ -42,8 +42,6 @@ from fairdsl.models.classes.known import Classes
 from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import points_of
 
-__all__ = ["asked_instead"]
-
 #: What says that a file runs and is not read exactly: an operator, or a place of one.
 _NOT_READ = frozenset({"E0503", "E0504"})
 #: What may stand beside it: NaN among the constants, with which such operators look for missing numbers.

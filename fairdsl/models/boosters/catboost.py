@@ -24,8 +24,6 @@ from fairdsl.models.boosters.forest import (
     of_nearest_float32,
 )
 
-__all__ = ["read_catboost"]
-
 _ENDINGS = {
     "Logloss": Ending.LOGISTIC,
     "CrossEntropy": Ending.LOGISTIC,

@@ -29,19 +29,6 @@ from fairdsl.models.basis import (
 from fairdsl.models.binding.absent import filled, marked, with_directions, within_reach
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind, Texts
 
-__all__ = [
-    "MISSING",
-    "Ending",
-    "Forest",
-    "Leaf",
-    "Node",
-    "Split",
-    "UnreadBoosterError",
-    "graph_of",
-    "inputs_of",
-    "of_nearest_float32",
-]
-
 #: The text of a category that is missing.
 MISSING = ""
 #: The number of a category that is missing, where the others are whole.

@@ -16,8 +16,6 @@ from fairdsl.ir.expr import Relation
 from fairdsl.models.boosters.forest import Ending, Forest, Label, Leaf, Node, Split, UnreadBoosterError
 from fairdsl.source.json_text import read_json
 
-__all__ = ["read_lightgbm"]
-
 _CATEGORICAL, _DEFAULT_LEFT, _MISSING, _ZERO = 1, 2, 12, 4
 #: What becomes of the sums, by the objective.
 _ENDINGS = {

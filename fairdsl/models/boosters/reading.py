@@ -18,8 +18,6 @@ from fairdsl.source import Span
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 
-__all__ = ["LIBRARIES", "forest_of", "library_of", "read_booster"]
-
 #: The words before the path of a booster's file.
 LIBRARIES = ("catboost", "lightgbm", "xgboost")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-__all__ = ["decode_ubj"]
-
 _NUMBERS = {b"i": "b", b"U": "B", b"I": "h", b"l": "i", b"L": "q", b"d": "f", b"D": "d"}
 _WORDS = {b"Z": None, b"T": True, b"F": False}
 _DEEPEST = 64

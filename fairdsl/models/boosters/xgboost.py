@@ -28,8 +28,6 @@ from fairdsl.models.boosters.forest import (
 )
 from fairdsl.source.json_text import read_json
 
-__all__ = ["read_xgboost"]
-
 #: What becomes of the sums, by the objective; `None`: nothing that a threshold of the sum does not say.
 _ENDINGS = {
     "binary:logistic": Ending.LOGISTIC,

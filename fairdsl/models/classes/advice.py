@@ -13,8 +13,6 @@ from fairdsl.ir.domain import show_number
 from fairdsl.models.classes.known import Classes, shown, writable, written
 from fairdsl.source.names import is_name
 
-__all__ = ["as_many", "by_class", "by_name", "by_number", "by_probability", "by_threshold"]
-
 _UNWRITABLE = "export the model with labels without quotation marks"
 
 

@@ -15,8 +15,6 @@ from fairdsl.models.basis import Affine, Basis, add, dense, scale, take
 from fairdsl.models.classes.known import Classes
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 
-__all__ = ["classes_of", "rising_class"]
-
 #: Two directions are the same if the cosine between them is 1 up to this.
 _ALIKE = 1e-9
 #: Inputs that are drawn, small whole numbers and others of all sizes; of either label so many have to be among them.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from fairdsl.ir.declaration import Label
 
-__all__ = ["Classes", "listing", "shown", "writable", "written"]
-
 #: So many labels are listed at most.
 _LISTED = 12
 

@@ -30,8 +30,6 @@ from fairdsl.models.classes.advice import as_many, by_class, by_name, by_probabi
 from fairdsl.models.classes.known import Classes, listing, shown
 from fairdsl.source import Span
 
-__all__ = ["check_high", "column_of", "high_outcome", "labels_of", "ordered", "places_of", "single_probability"]
-
 #: Labels of which the second one is the positive class wherever classes are counted.
 _POSITIVE_SECOND: tuple[tuple[Label, ...], ...] = ((0, 1), (-1, 1))
 

@@ -17,8 +17,6 @@ from fairdsl.models.graph import GraphOutput, ImportedGraph
 from fairdsl.models.readout import NoLabelError, decisions_of
 from fairdsl.numerics.evaluate import BatchEvaluator
 
-__all__ = ["Bounds", "Difference", "compare_decisions", "compare_outputs"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

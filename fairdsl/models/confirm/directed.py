@@ -21,8 +21,6 @@ from fairdsl.models.basis import TREE_RELATIONS, Affine, Block, Pick, Trees, den
 from fairdsl.models.confirm.individuals import Draw
 from fairdsl.models.confirm.units import Reader
 
-__all__ = ["activating", "borders_of", "in_leaves", "plain_features"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 #: What the file is given for individuals: from [n, attributes] to [n, features].

@@ -12,8 +12,6 @@ from fairdsl.models.confirm.compare import Difference
 from fairdsl.models.confirm.steps import Step
 from fairdsl.source import Span
 
-__all__ = ["misread", "not_evaluated"]
-
 #: Digits that are shown of a number.
 _DIGITS = 9
 _SCALE = "scale inputs and weights: the file's numbers are too large for its type"

@@ -17,8 +17,6 @@ from fairdsl.models.confirm.units import Units
 from fairdsl.models.float32 import Rounded
 from fairdsl.models.graph import GraphOutput, OutputKind
 
-__all__ = ["TOLERANCE", "Expected", "Numbers", "Scores", "Texts", "expect"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -44,8 +44,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.source import Span
 
-__all__ = ["compare_ties", "confirm", "tied_rows"]
-
 #: So many individuals are looked at for each output.
 _LOOKED_AT = 4
 

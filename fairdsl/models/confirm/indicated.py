@@ -11,8 +11,6 @@ from fairdsl.ir.expr import Relation
 from fairdsl.models.basis import TREE_RELATIONS, Indicators, Trees
 from fairdsl.numerics.tree_walk import TreeWalk
 
-__all__ = ["IndicatorReader", "Tested", "TreeReader"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

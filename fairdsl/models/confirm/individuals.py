@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Attribute, Domain, Real
 from fairdsl.models.basis import Block, Dense
 
-__all__ = ["INDIVIDUALS", "Draw", "everybody", "how_many", "spread"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -28,8 +28,6 @@ from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 
-__all__ = ["entry_of", "recall", "remember"]
-
 #: Raised when individuals, comparisons or entries change in a way that the versions do not show.
 _FORMAT = 2
 #: Entries that are kept at most.

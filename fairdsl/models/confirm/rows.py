@@ -19,8 +19,6 @@ from fairdsl.models.running.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 
-__all__ = ["confirm_rows"]
-
 #: So many rows of a table, evenly spread, are tried.
 _ROWS = 256
 #: Where no bound of the file's rounding is known: this part of the largest score.

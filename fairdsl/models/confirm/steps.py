@@ -30,8 +30,6 @@ from fairdsl.models.onnx_import.values import (
     Value,
 )
 
-__all__ = ["Step", "first_difference", "made_by"]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

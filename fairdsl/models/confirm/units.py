@@ -20,8 +20,6 @@ from fairdsl.models.basis import Affine, Block, Dense, KernelTerms, Part
 from fairdsl.models.confirm.indicated import IndicatorReader, Tested, TreeReader
 from fairdsl.models.exact import Array
 
-__all__ = ["Reader", "Units"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

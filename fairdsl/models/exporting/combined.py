@@ -16,8 +16,6 @@ from fairdsl.models.exporting.nodes import Nodes
 from fairdsl.models.exporting.refused import NotExportedError
 from fairdsl.models.exporting.trees import chosen_class
 
-__all__ = ["COMBINED", "classes_and_shares", "lines"]
-
 
 def classes_and_shares(operator: Any) -> None:
     """The types of what comes out: a class, and a share for each of the classes."""

@@ -14,8 +14,6 @@ from fairdsl.models.exporting.nodes import Nodes
 from fairdsl.models.exporting.refused import NotExportedError
 from fairdsl.models.exporting.trees import is_booster, write_trees
 
-__all__ = ["register", "takes_over"]
-
 _OPTIONS = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [True, False]}
 #: Functions of numpy that `FunctionTransformer` is given, as operators; one is added to the number where it says so.
 _FUNCTIONS = {

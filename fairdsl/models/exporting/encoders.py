@@ -13,8 +13,6 @@ import numpy as np
 
 from fairdsl.models.exporting.nodes import Nodes
 
-__all__ = ["encodes_otherwise", "has_nan", "is_text", "one_hot", "ordinals", "width_of_codes"]
-
 
 def is_text(values: Any) -> bool:
     """Whether there is a text among the values."""

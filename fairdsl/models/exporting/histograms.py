@@ -15,8 +15,6 @@ import numpy as np
 from fairdsl.ir.expr import Relation
 from fairdsl.models.boosters.forest import Ending, Forest, Label, Leaf, Node, Split, UnreadBoosterError
 
-__all__ = ["forest_of_histograms", "has_categories"]
-
 #: By the loss that it was trained with; others make exponentials of their sums.
 _ENDINGS = {"log_loss": Ending.LOGISTIC, "squared_error": Ending.SCORE, "absolute_error": Ending.SCORE,
             "quantile": Ending.SCORE}  # fmt: skip

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Nodes"]
-
 #: The oldest sets of operators that say what is written here.
 _VERSIONS = {"Neg": 6, "Cast": 9, "IsNaN": 9, "Log": 6, "Sqrt": 6, "Exp": 6, "Abs": 6}
 #: And of the domain ``ai.onnx.ml``.

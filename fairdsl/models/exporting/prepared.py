@@ -22,8 +22,6 @@ from fairdsl.models.exporting.trees import ZEROS_ARE_MISSING, is_booster, reads_
 #: Steps that make dense matrices of sparse ones.
 _DENSE = ("PCA", "TruncatedSVD")
 
-__all__ = ["prepared", "reads_columns", "settings_of", "text_columns"]
-
 
 def prepared(estimator: Any) -> Any:
     """The estimator, or a copy that skl2onnx writes as what it is; raises NotExportedError.

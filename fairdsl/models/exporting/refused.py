@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["NotExportedError"]
-
 
 class NotExportedError(Exception):
     """No file can be made of it: the reason in words, and what to do."""

@@ -21,8 +21,6 @@ from fairdsl.models.exporting.histograms import forest_of_histograms, has_catego
 from fairdsl.models.exporting.nodes import Nodes
 from fairdsl.models.exporting.refused import NotExportedError
 
-__all__ = ["ZEROS_ARE_MISSING", "chosen_class", "is_booster", "reads_sparse", "write_trees"]
-
 _MODES = {Relation.LT: "BRANCH_LT", Relation.LE: "BRANCH_LEQ", Relation.GT: "BRANCH_GT", Relation.GE: "BRANCH_GTE"}
 _NODES = tuple(f"nodes_{name}" for name in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids",
                                             "falsenodeids", "missing_value_tracks_true"))  # fmt: skip

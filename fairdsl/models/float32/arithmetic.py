@@ -24,8 +24,6 @@ from fairdsl.models.float32.values import (
     rounded_to,
 )
 
-__all__ = ["HANDLERS", "as_float32", "converted", "divided", "less", "negated", "plus", "times"]
-
 
 def plus(left: Rounded, right: Rounded) -> Rounded:
     """The sum."""

@@ -16,8 +16,6 @@ from fairdsl.models.float32.call import Call, Handlers
 from fairdsl.models.float32.precision import OUTWARD
 from fairdsl.models.float32.values import Rounded, Value, aligned, common_type, constant
 
-__all__ = ["HANDLERS", "increasing"]
-
 Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, of_file
 from fairdsl.models.onnx_import.file import RawNode
 
-__all__ = ["ML", "Call", "Handler", "Handlers"]
-
 #: The domain of classical machine learning.
 ML = "ai.onnx.ml"
 

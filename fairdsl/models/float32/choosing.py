@@ -17,8 +17,6 @@ from fairdsl.models.float32.call import ML, Call, Handler, Handlers
 from fairdsl.models.float32.directed import difference
 from fairdsl.models.float32.values import Choice, NoBoundError, Rounded, Value, aligned, constant, moved, told_apart
 
-__all__ = ["HANDLERS", "above", "flat", "highest", "ranked"]
-
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 

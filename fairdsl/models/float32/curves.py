@@ -17,18 +17,6 @@ from fairdsl.models.float32.directed import Ends
 from fairdsl.models.float32.precision import OUTWARD, gamma
 from fairdsl.models.float32.values import Logits, NoBoundError, Rounded, Value
 
-__all__ = [
-    "EXP_RELATIVE",
-    "HANDLERS",
-    "SIGMOID_ABSOLUTE",
-    "SOFTMAX_GAP",
-    "TANH_LEAST",
-    "TANH_RELATIVE",
-    "logistic",
-    "sigmoid_slip",
-    "softmax",
-]
-
 Floats = NDArray[np.float64]
 
 #: Of the logistic function, an absolute error (3.1 of 2^-24 measured): the runtime cuts its argument at about -18.

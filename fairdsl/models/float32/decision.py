@@ -33,8 +33,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Analysed", "Slack", "analysis_of", "attributes_read", "rounding_decides", "rounds_nothing", "slack"]
-
 Floats = NDArray[np.float64]
 
 #: Individuals on which both readings of the file are compared.

@@ -19,8 +19,6 @@ from fairdsl.models.float32.smooth import SMOOTH
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, aligned, constant
 from fairdsl.models.onnx_import.file import RawGraph, RawNode
 
-__all__ = ["features_read"]
-
 Floats = NDArray[np.float64]
 
 #: Operators on each number of the first input alone; further inputs are stored.

@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["difference", "outward", "product", "quotient", "total"]
-
 Floats = NDArray[np.float64]
 #: Lower and upper ends.
 Ends = tuple[Floats, Floats]

@@ -14,8 +14,6 @@ from fairdsl.models.float32.moving import cut, relabelled
 from fairdsl.models.float32.precision import OUTWARD, gamma
 from fairdsl.models.float32.values import Logits, NoBoundError, Rounded, Value, told_apart
 
-__all__ = ["HANDLERS"]
-
 Floats = NDArray[np.float64]
 #: The kinds of keys and values of a table, with their usual defaults.
 _KINDS: tuple[tuple[str, str, Any], ...] = (

@@ -21,8 +21,6 @@ from fairdsl.models.float32.values import Rounded
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["fed_as_given", "fed_box", "fed_points"]
-
 Floats = NDArray[np.float64]
 #: Values that are looked at one by one, to see whether the type of the feed has them all.
 _FEW = 4096

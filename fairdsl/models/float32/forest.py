@@ -14,8 +14,6 @@ from fairdsl.models.float32.precision import Precision
 from fairdsl.models.float32.values import NoBoundError, Rounded
 from fairdsl.numerics.tree_walk import TreeWalk
 
-__all__ = ["Forest", "forest_of"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Booleans = NDArray[np.bool_]

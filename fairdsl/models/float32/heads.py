@@ -16,8 +16,6 @@ from fairdsl.models.float32.moving import side_by_side
 from fairdsl.models.float32.products import linear_scores
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, constant
 
-__all__ = ["HANDLERS", "labels_of", "transformed", "two_columns"]
-
 
 def labels_of(call: Call, whole: str = "classlabels_ints") -> tuple[int | str, ...]:
     """The labels of a classifier."""

@@ -25,8 +25,6 @@ from fairdsl.models.float32.precision import OUTWARD, finite_error, gamma, preci
 from fairdsl.models.float32.products import linear
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, constant, moved
 
-__all__ = ["HANDLERS"]
-
 Floats = NDArray[np.float64]
 _SINGLE, _DOUBLE = precision_of("float32"), precision_of("float64")
 #: Kernel values below this may be flushed.

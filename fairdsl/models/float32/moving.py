@@ -16,8 +16,6 @@ from fairdsl.models.float32.values import Choice, Logits, NoBoundError, Rounded,
 from fairdsl.models.onnx_import.columns import in_order, keys_of
 from fairdsl.models.onnx_import.file import numpy_dtype
 
-__all__ = ["HANDLERS", "cut", "looked_up", "relabelled", "side_by_side"]
-
 Positions = NDArray[np.int64]
 _LARGEST = 1 << 22
 

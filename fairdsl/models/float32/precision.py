@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["OUTWARD", "Precision", "carried_and_rounded", "finite_error", "gamma", "precision_of"]
-
 Floats = NDArray[np.float64]
 
 #: Covers the float64 rounding of bounds themselves.

@@ -17,8 +17,6 @@ from fairdsl.models.float32.call import Call, Handlers
 from fairdsl.models.float32.precision import OUTWARD, finite_error, gamma, precision_of
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, aligned, common_type, constant, moved, of_file
 
-__all__ = ["HANDLERS", "linear", "linear_scores"]
-
 Floats = NDArray[np.float64]
 
 #: Roundings of a weight into which the runtime folds a normalisation.

@@ -17,8 +17,6 @@ from fairdsl.models.float32.curves import EXP_RELATIVE
 from fairdsl.models.float32.precision import OUTWARD, finite_error, gamma
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value
 
-__all__ = ["HANDLERS", "LOG_ERROR"]
-
 Floats = NDArray[np.float64]
 
 #: What a logarithm is off by, absolutely and relative to its result.

@@ -18,8 +18,6 @@ from fairdsl.models.float32.directed import Ends
 from fairdsl.models.float32.precision import OUTWARD
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value
 
-__all__ = ["HANDLERS", "SMOOTH", "SMOOTH_ERROR"]
-
 Floats = NDArray[np.float64]
 
 #: What the runtime is off by, times one more than the argument's magnitude.

@@ -21,8 +21,6 @@ from fairdsl.models.float32.heads import labels_of, transformed, two_columns
 from fairdsl.models.float32.precision import OUTWARD, finite_error, gamma, precision_of
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, constant
 
-__all__ = ["HANDLERS"]
-
 Floats = NDArray[np.float64]
 #: Numbers of a block of individuals and nodes at most.
 _BLOCK = 1 << 22

@@ -13,19 +13,6 @@ from numpy.typing import NDArray
 from fairdsl.models.float32.directed import Ends
 from fairdsl.models.float32.precision import Precision, carried_and_rounded, precision_of
 
-__all__ = [
-    "Choice",
-    "Logits",
-    "NoBoundError",
-    "Rounded",
-    "Value",
-    "aligned",
-    "constant",
-    "moved",
-    "of_file",
-    "rounded_to",
-]
-
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
 

@@ -26,8 +26,6 @@ from fairdsl.models.float32.call import Call, Handler
 from fairdsl.models.float32.values import NoBoundError, Rounded, Value, of_file
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode
 
-__all__ = ["HANDLERS", "analysed"]
-
 HANDLERS: dict[tuple[str, str], Handler] = {
     **arithmetic.HANDLERS,
     **products.HANDLERS,

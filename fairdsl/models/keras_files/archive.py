@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from fairdsl.source.json_text import read_json
 
-__all__ = ["Archive", "UnreadKerasError", "Weights", "opened"]
-
 #: So many bytes of one part of a zip are unpacked at most.
 _LARGEST = 1 << 31
 

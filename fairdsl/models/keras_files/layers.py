@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from fairdsl.models.keras_files.archive import UnreadKerasError
 from fairdsl.models.onnx_import.file import RawNode
 
-__all__ = ["Drawing", "Tensor", "check_own", "drawn"]
-
 #: A tensor's name and its shape for one individual, the batch of one in front.
 Tensor = tuple[str, tuple[int, ...]]
 Arrays = Sequence[NDArray[Any]]

@@ -10,8 +10,6 @@ from fairdsl.models.keras_files.archive import UnreadKerasError, Weights
 from fairdsl.models.keras_files.layers import Drawing, Tensor, check_own, drawn
 from fairdsl.models.onnx_import.file import RawInput
 
-__all__ = ["Network"]
-
 #: A tensor by the layer that makes it, which of its calls, and which of its results.
 _Place = tuple[str, int, int]
 

@@ -18,8 +18,6 @@ from fairdsl.models.onnx_import.walk import import_graph
 from fairdsl.source import Span
 from fairdsl.source.reading import content_of
 
-__all__ = ["read_keras"]
-
 #: What damaged files make zipfile, h5py and the lookups in a description raise.
 _DAMAGED = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, RuntimeError, TypeError, ValueError)
 

@@ -19,8 +19,6 @@ from fairdsl.models.onnx_import.values import (
     Value,
 )
 
-__all__ = ["HANDLERS", "larger", "logistic_pair", "place_of_highest", "ranking", "softmax"]
-
 
 def _relu(call: NodeCall) -> Value:
     return call.basis.relu(call.affine(0))

@@ -30,8 +30,6 @@ from fairdsl.models.onnx_import.values import (
     as_affine,
 )
 
-__all__ = ["HANDLERS", "broadcast_pair", "gated", "plus", "times"]
-
 
 def gated(left: Affine, right: Affine, basis: Basis) -> Affine | None:
     """The product of two tensors of one shape, one of which holds the other one's gates; None where it does not."""

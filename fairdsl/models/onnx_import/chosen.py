@@ -20,8 +20,6 @@ from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Basis, Comparison, Dense, Indicators, add, apply, dense, scale, take
 from fairdsl.models.onnx_import.values import Labelled, NodeCall, UnreadableError
 
-__all__ = ["by_choice", "is_early", "nearest", "slopes"]
-
 #: A linear form without its constant: the factor of each unit that counts, by block and place.
 _Slope = tuple[tuple[tuple[int, int], Fraction], ...]
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from fairdsl.models.onnx_import.file import RawNode
 
-__all__ = ["in_order", "keys_of", "named_columns"]
-
 
 def keys_of(attributes: Mapping[str, Any]) -> list[int] | list[str]:
     """The keys of a ZipMap's attributes, as the file lists them."""

@@ -33,8 +33,6 @@ from fairdsl.models.onnx_import.values import (
     as_affine,
 )
 
-__all__ = ["HANDLERS"]
-
 
 def _compared(relation: Relation) -> Callable[[NodeCall], Value]:
     def handler(call: NodeCall) -> Value:

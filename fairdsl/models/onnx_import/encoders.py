@@ -33,8 +33,6 @@ from fairdsl.models.onnx_import.values import (
 )
 from fairdsl.models.onnx_import.written import above
 
-__all__ = ["HANDLERS"]
-
 _ML = "ai.onnx.ml"
 #: So many categories are named in a remedy at most.
 _LISTED = 8

@@ -37,8 +37,6 @@ from fairdsl.models.onnx_import.values import (
     rearrange,
 )
 
-__all__ = ["HANDLERS", "logarithm", "whole_part"]
-
 _REMEDY = (
     "declare a range that keeps it above 0 (`income : real 1 .. 250`), or train without this step: trees decide alike "
     "without steps that only grow"

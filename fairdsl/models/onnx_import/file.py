@@ -20,20 +20,6 @@ from fairdsl.models import errors
 from fairdsl.source import Span
 from fairdsl.source.reading import NamedPath, content_of
 
-__all__ = [
-    "RawGraph",
-    "RawInput",
-    "RawNode",
-    "digest_with_sides",
-    "numpy_dtype",
-    "parse_model",
-    "raw_input",
-    "read_file",
-    "torn_weights",
-    "whole_content",
-    "whole_model",
-]
-
 #: Refuse to hold more elements than this in one constant.
 _ELEMENT_LIMIT = 1 << 27
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from fairdsl.models.onnx_import.file import RawNode, numpy_dtype
 
-__all__ = ["gives_integers"]
-
 #: Operators of ai.onnx.ml that give what they are given; the others give floats, or classes.
 _KEEPING = frozenset({"ArrayFeatureExtractor", "Imputer"})
 

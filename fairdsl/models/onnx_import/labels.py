@@ -18,8 +18,6 @@ from fairdsl.models.onnx_import.activations import larger
 from fairdsl.models.onnx_import.chosen import by_choice
 from fairdsl.models.onnx_import.values import TEXT, Constant, Labelled, NodeCall, UnreadableError
 
-__all__ = ["cast", "looked_up", "mapped"]
-
 #: Whole numbers that onnxruntime writes digit by digit in every type that it casts to text.
 _WRITTEN_OUT = 10**7
 #: Types to which labels are cast here as onnxruntime casts them.

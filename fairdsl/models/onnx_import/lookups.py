@@ -13,8 +13,6 @@ from fairdsl.models.exact import Array
 from fairdsl.models.onnx_import.shaping import embedded
 from fairdsl.models.onnx_import.values import Constant, Handlers, NodeCall, UnreadableError, Value, rearrange
 
-__all__ = ["HANDLERS"]
-
 _SIZE_LIMIT = 1 << 22
 
 

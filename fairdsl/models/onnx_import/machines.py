@@ -19,8 +19,6 @@ from fairdsl.models.onnx_import.file import RawGraph, RawNode
 from fairdsl.models.onnx_import.values import Handlers, NodeCall, Unread, UnreadableError, Value
 from fairdsl.models.onnx_import.written import Columns, classes, floats, highest, written
 
-__all__ = ["HANDLERS", "is_plain_machine", "svm_classifier"]
-
 _KERNELS = {"LINEAR": Kernel.LINEAR, "POLY": Kernel.POLY, "RBF": Kernel.RBF, "SIGMOID": Kernel.SIGMOID}
 #: Powers of a polynomial kernel that are read.
 _HIGHEST_DEGREE = 16

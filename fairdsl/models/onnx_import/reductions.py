@@ -21,8 +21,6 @@ from fairdsl.models.onnx_import.values import (
     Value,
 )
 
-__all__ = ["HANDLERS"]
-
 
 def _sum(call: NodeCall) -> Value:
     value, axes, keeps = call.value(0), _axes(call), bool(call.attribute("keepdims", 1))

@@ -26,8 +26,6 @@ from fairdsl.models.onnx_import.values import (
 )
 from fairdsl.models.onnx_import.written import Columns, above, classes, columns_of, floats, highest, written
 
-__all__ = ["HANDLERS", "linear_classifier"]
-
 _ML = "ai.onnx.ml"
 #: By so much weights of a file may miss the sum of 1 that they represent.
 _ROUNDED = 1e-4

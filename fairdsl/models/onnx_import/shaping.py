@@ -33,8 +33,6 @@ from fairdsl.models.onnx_import.values import (
     rearrange,
 )
 
-__all__ = ["HANDLERS", "MOVING", "embedded", "joined"]
-
 Positions = NDArray[np.int64]
 _SIZE_LIMIT = 1 << 22
 

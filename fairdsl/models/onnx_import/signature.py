@@ -14,8 +14,6 @@ from fairdsl.models.onnx_import.taken import columns_taken
 from fairdsl.source import Span
 from fairdsl.source.reading import content_of
 
-__all__ = ["Signature", "curved_outputs", "read_signature"]
-
 #: Operators that make probabilities, those that do with some settings, and those that leave numbers as they are.
 _CURVES = frozenset({"Sigmoid", "Softmax"})
 _CURVED = frozenset({b"LOGISTIC", b"SOFTMAX"})

@@ -12,8 +12,6 @@ from fairdsl.models.basis import Affine
 from fairdsl.models.onnx_import.arithmetic import plus, times
 from fairdsl.models.onnx_import.values import Handlers, NodeCall, UnreadableError, Value
 
-__all__ = ["HANDLERS"]
-
 #: The two halves of SELU, as the operator has them where the file does not say.
 _SELU_ALPHA, _SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
 

@@ -30,8 +30,6 @@ from fairdsl.models.onnx_import.values import (
     as_affine,
 )
 
-__all__ = ["column_of", "with_tables"]
-
 FloatArray = NDArray[np.float64]
 
 _ML = "ai.onnx.ml"

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["columns_taken"]
-
 Columns = NDArray[np.int64]
 
 #: Operators, by domain and name, that give on each number by itself, at its place.

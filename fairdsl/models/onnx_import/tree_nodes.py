@@ -19,8 +19,6 @@ from fairdsl.models.basis import TREE_RELATIONS, Affine, TooLargeError, Trees
 from fairdsl.models.binding.absent import with_directions, within_reach
 from fairdsl.models.onnx_import.values import NodeCall, UnreadableError
 
-__all__ = ["ReadTrees", "finite", "read_trees", "read_votes"]
-
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 

@@ -23,8 +23,6 @@ from fairdsl.models.onnx_import.tree_nodes import finite, read_trees, read_votes
 from fairdsl.models.onnx_import.values import Handlers, NodeCall, UnreadableError, Value
 from fairdsl.models.onnx_import.written import Columns, above, classes, columns_of, highest, pair, written
 
-__all__ = ["HANDLERS", "tree_classifier"]
-
 _ML = "ai.onnx.ml"
 _OPEN = "some class may get no vote at all, and then the file does not say which class is chosen"
 

@@ -16,28 +16,6 @@ from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Basis, Unit, take
 from fairdsl.models.onnx_import.file import RawNode
 
-__all__ = [
-    "TEXT",
-    "Constant",
-    "Exponential",
-    "Handler",
-    "Handlers",
-    "Labelled",
-    "Logistic",
-    "NodeCall",
-    "Power",
-    "Probabilities",
-    "Softmaxed",
-    "Tabulated",
-    "Text",
-    "Unread",
-    "UnreadableError",
-    "Value",
-    "as_affine",
-    "rearrange",
-]
-
-
 #: The type of a tensor of text.
 TEXT = "string"
 

@@ -55,8 +55,6 @@ from fairdsl.models.onnx_import.values import (
 )
 from fairdsl.source import Span
 
-__all__ = ["import_graph", "import_onnx", "operators_read", "shape_of_one"]
-
 HANDLERS: dict[tuple[str, str], Handler] = tabulated.with_tables(
     {
         **arithmetic.HANDLERS,

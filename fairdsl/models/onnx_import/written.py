@@ -31,8 +31,6 @@ from fairdsl.models.onnx_import.values import (
     Value,
 )
 
-__all__ = ["Columns", "above", "classes", "columns_of", "floats", "highest", "pair", "written"]
-
 
 class Columns(Enum):
     """What the runtime makes of its sums before a transformation: the second column of a single sum, if any."""

@@ -16,8 +16,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models import errors
 from fairdsl.models.onnx_import.file import RawNode, read_file
 
-__all__ = ["Layers", "read_relu_chain", "relu_chain"]
-
 #: The oldest opset whose ``Gemm`` and ``Relu`` are those of today; verifiers lag behind.
 _OPSET = 13
 _IR_VERSION = 8

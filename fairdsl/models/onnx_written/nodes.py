@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Nodes", "NotWrappedError", "operator_set"]
-
 
 class NotWrappedError(Exception):
     """Why no file can be written around another one."""

@@ -18,8 +18,6 @@ from fairdsl.ir.declaration import Label
 from fairdsl.models.onnx_import.file import whole_model
 from fairdsl.models.onnx_written.nodes import Nodes, NotWrappedError, operator_set
 
-__all__ = ["GroupKey", "Scored", "scored_file", "thresholds_file"]
-
 #: The oldest operator set with ``GreaterOrEqual``; the operators used are alike since.
 _OLDEST = 12
 _OWN, _LABEL = "thresholds/", "thresholds/label_before"

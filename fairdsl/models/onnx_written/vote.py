@@ -23,8 +23,6 @@ from fairdsl.models.onnx_import.file import whole_model
 from fairdsl.models.onnx_written.nodes import Nodes, NotWrappedError, operator_set
 from fairdsl.options.commands import Vote
 
-__all__ = ["Wrapped", "chosen_by", "protected_columns", "voting_file"]
-
 Integers = NDArray[np.int64]
 
 #: The oldest operator set with ``Range`` and a ``TopK`` that may sort upwards; the operators used are alike since.

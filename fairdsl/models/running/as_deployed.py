@@ -29,8 +29,6 @@ from fairdsl.models.running.runtime import THREADS, Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 
-__all__ = ["as_deployed"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

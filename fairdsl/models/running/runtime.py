@@ -26,8 +26,6 @@ from fairdsl.models.running.session import Session, session_beside, session_here
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
-__all__ = ["THREADS", "Runtime", "numbers_fed"]
-
 #: Threads of a run in parallel, where sums are taken in parts, and so rounded in another way than in one thread.
 THREADS = 2
 _BATCH = 4096

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from fairdsl.clock import Deadline, OutOfTimeError, deadline_in_force
 from fairdsl.processes import GoneError, Worker, waiting
 
-__all__ = ["Item", "Session", "session_beside", "session_here"]
-
 #: The file and not the module: the packages around it take as long to import as onnxruntime.
 _WORKER = f"{Path(__file__).with_name('session_process.py')}:serve"
 #: Bytes of memory that the process may address.

@@ -11,8 +11,6 @@ from typing import Any
 
 import onnxruntime
 
-__all__ = ["opened", "serve"]
-
 
 def opened(model: bytes, threads: int) -> Any:
     """A silent session of the file with these bytes; raises what onnxruntime raises."""

@@ -7,8 +7,6 @@ from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["highest", "lowest", "number"]
-
 #: Masks of every second bit, of every second two, of every second four; and the lowest bit of each byte.
 _ONES, _TWOS, _FOURS = (np.uint64(mask) for mask in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F))
 _BYTES = np.uint64(0x0101010101010101)

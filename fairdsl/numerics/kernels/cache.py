@@ -22,8 +22,6 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from fairdsl.private_folder import private_folder, why_not_private
 
-__all__ = ["KernelCache", "cache_folder", "why_no_cache"]
-
 _LOCK = "index.lock"
 
 

@@ -14,8 +14,6 @@ from numba.core.compiler import CompilerBase
 from fairdsl.numerics.kernels.cache import KernelCache, cache_folder
 from fairdsl.numerics.kernels.parts import KernelCompiler, PartCompiler, without_constants
 
-__all__ = ["exact", "kernels_compiled", "listening", "part"]
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 #: Whether this is the numba whose inside :mod:`.parts` knows; another one compiles as it does, and takes longer.

@@ -13,8 +13,6 @@ from numba.core import base, errors, event
 from numba.core.types.functions import BaseFunction
 from numba.np import arrayobj
 
-__all__ = ["compiling_much"]
-
 #: Whom locks tell that they are taken: each function that waits for others to be compiled measures how long they are.
 _LOCKS = ("numba:compiler_lock", "numba:llvm_lock")
 #: An operator of numba's own, or a method of its contexts.

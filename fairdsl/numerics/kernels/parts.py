@@ -29,8 +29,6 @@ from numba.core.compiler_machinery import PassManager
 
 from fairdsl.numerics.kernels.hurry import compiling_much
 
-__all__ = ["FewPasses", "KernelCompiler", "PartCompiler", "without_constants"]
-
 _PASSES = (
     untyped_passes.TranslateByteCode,
     untyped_passes.FixupArgs,

@@ -30,8 +30,6 @@ from numba.extending import (
 )
 from numba.np.numpy_support import as_dtype, from_dtype
 
-__all__ = ["RecordType", "by_reference"]
-
 _WORD = 8
 _NUMBERS: dict[type, tuple[types.Type, str]] = {
     float: (types.float64, "d"),

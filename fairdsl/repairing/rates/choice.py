@@ -19,8 +19,6 @@ from fairdsl.metrics import Counted, RowKeys, value_of
 from fairdsl.repairing.rates.subject import Asked, shortfall
 from fairdsl.verdict import Arithmetic, Basis, Evidence, Value
 
-__all__ = ["ScoredRows", "best_thresholds"]
-
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 

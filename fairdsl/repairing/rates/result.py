@@ -17,8 +17,6 @@ from fairdsl.repairing.wording import CHOICES, ENDINGS, change, heading, on_new_
 from fairdsl.report.words import cell
 from fairdsl.verdict import Judgement, Named
 
-__all__ = ["RateCandidate", "RepairedRates", "rates_summary"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateCandidate:

@@ -37,8 +37,6 @@ from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.source.writing import write_file
 from fairdsl.verdict import Interval, Judgement, Value, judged
 
-__all__ = ["RATE_RECIPES", "RateRounds"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tried:

@@ -24,8 +24,6 @@ from fairdsl.semantics import CheckedSpec
 from fairdsl.semantics.checked import CheckedProperty, Demand
 from fairdsl.verdict import Judgement, Refused, Value, judged
 
-__all__ = ["Asked", "RateSubject", "decisive", "rate_subject_of", "shortfall"]
-
 _INSTEAD = "name a property with `across`, `under` a distribution, whose demands are about one model"
 
 

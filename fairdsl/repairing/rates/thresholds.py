@@ -30,8 +30,6 @@ from fairdsl.repairing.rates.choice import ScoredRows, best_thresholds
 from fairdsl.repairing.rates.subject import Asked, RateSubject
 from fairdsl.verdict import Named
 
-__all__ = ["Threshold", "Thresholds", "decides_by_class", "thresholds_of"]
-
 #: One row in so many may be decided otherwise by the scores than by the class.
 _TOLERATED = 100
 #: Groups of one file.

@@ -19,8 +19,6 @@ from fairdsl.metrics.words import Names
 from fairdsl.repairing.rates.subject import Asked
 from fairdsl.verdict import Named
 
-__all__ = ["Weighed", "Weight", "weighed"]
-
 Integers = NDArray[np.int64]
 
 

@@ -16,8 +16,6 @@ from fairdsl.report.tables import Entry, Table
 from fairdsl.report.words import values_in_words
 from fairdsl.verdict import Region
 
-__all__ = ["MOST_ROWS", "blocks_of", "facts", "finding", "in_brief", "listed"]
-
 #: Rows of a table, and regions, at most.
 MOST_ROWS = 300
 

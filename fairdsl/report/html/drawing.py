@@ -12,8 +12,6 @@ from fractions import Fraction
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.report.html.markup import Markup, element, fragment
 
-__all__ = ["PATTERNS", "Segment", "change", "divided", "rate", "region_map", "strip"]
-
 #: A part of an axis from 0 to 1: where it begins and ends.
 Segment = tuple[Fraction, Fraction]
 

@@ -7,8 +7,6 @@ from html import escape
 
 from fairdsl.diagnostics.style import shown
 
-__all__ = ["Content", "Markup", "element", "fragment", "lines", "named_table", "prose", "scrolled", "written"]
-
 #: Elements that have no end.
 _VOID = frozenset({"br", "hr", "meta", "link", "col"})
 

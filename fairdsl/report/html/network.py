@@ -12,8 +12,6 @@ from itertools import pairwise
 
 from fairdsl.report.html.markup import Markup, element
 
-__all__ = ["MOST", "drawn_network"]
-
 #: Columns and edges that are drawn at most: more of them nobody can follow.
 MOST = 40
 #: Sizes in pixels; the text is set in 13 pixels.

@@ -27,8 +27,6 @@ from fairdsl.report.words import values_in_words
 from fairdsl.resources import style_sheet
 from fairdsl.verdict import Judgement
 
-__all__ = ["domain_table", "excerpt", "page", "population_drawn"]
-
 
 def domain_table(domain: ListedDomain) -> Content:
     """The attributes of a domain with their values."""

@@ -10,8 +10,6 @@ from fairdsl.report.markdown import safe, table
 from fairdsl.report.model import Report
 from fairdsl.report.published.tables import Category, categories, headed, measured, percent, ratio
 
-__all__ = ["eeoc"]
-
 _IMPACT = FromPreset(preset="eeoc", property="impact")
 
 

@@ -18,8 +18,6 @@ from fairdsl.report.published.tables import NOT_STATED, Category, categories, he
 from fairdsl.report.words import cell, number
 from fairdsl.verdict import Interval, Value
 
-__all__ = ["ll144"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Audit:

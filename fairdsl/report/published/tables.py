@@ -12,8 +12,6 @@ from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.report.words import cell
 from fairdsl.verdict import Interval, Rate, Value
 
-__all__ = ["NOT_STATED", "Category", "categories", "headed", "measured", "percent", "ratio", "stated"]
-
 #: What represents what nobody has said.
 NOT_STATED = "**not stated**"
 #: Categories of a smaller part of the people may be left out of impact ratios.

@@ -15,8 +15,6 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.semantics import errors
 from fairdsl.syntax import tree
 
-__all__ = ["Arithmetic"]
-
 
 class _Affine(Protocol):
     """What linear expressions have in common."""

@@ -12,8 +12,6 @@ from fairdsl.ir.domain import Boolean, Category, Integer, ModelThresholds, Quant
 from fairdsl.semantics import errors
 from fairdsl.syntax import tree
 
-__all__ = ["LARGEST_WHOLE", "bins_of", "readable", "whole_number"]
-
 #: Beyond it float64, in which a model reads its numbers, does not tell a whole number from the next.
 LARGEST_WHOLE = 2**53
 

@@ -13,8 +13,6 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
 
-__all__ = ["place_of", "report_constant"]
-
 #: Longer lists of values are left out of messages.
 _SHOWN = 4
 _NONE_OF = {"everybody": "nobody", "every pair": "no pair"}

@@ -14,8 +14,6 @@ from fairdsl.semantics.conditions.scope import ConditionScope, derived_named
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["compare_derived", "derived_condition", "derived_membership", "derived_number"]
-
 #: A derived attribute, and whose it is.
 _Named = tuple[Derived, Who]
 

@@ -21,8 +21,6 @@ from fairdsl.semantics.conditions.predicates import lower_condition, lower_sum
 from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.syntax import tree
 
-__all__ = ["check_derived"]
-
 _SCORE = "score"
 
 

@@ -11,8 +11,6 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.conditions.scope import ConditionScope, resolve_attribute
 from fairdsl.syntax import tree
 
-__all__ = ["compare_labels", "label_membership", "labelled_attribute", "value_code"]
-
 _TRUTH = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
 

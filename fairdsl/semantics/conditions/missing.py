@@ -40,8 +40,6 @@ from fairdsl.semantics import errors
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["absent", "left_open", "nobody_between", "of_those_present", "with_missing"]
-
 #: Attributes that somebody may lack in one condition, of which every combination is looked at.
 _LACKED_AT_ONCE = 8
 

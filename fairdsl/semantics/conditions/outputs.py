@@ -21,8 +21,6 @@ from fairdsl.semantics.checked import CheckedModel
 from fairdsl.semantics.walk import walk
 from fairdsl.syntax import tree
 
-__all__ = ["FUNCTIONS", "Outputs", "calls_in", "names_outputs"]
-
 #: What may be called beside models; `confidence` belongs to `when` and `one_hot` to `reads`.
 FUNCTIONS = ("score", "probability", "confidence", "abs", "share", "one_hot")
 

@@ -26,8 +26,6 @@ from fairdsl.semantics.conditions.outputs import Outputs
 from fairdsl.semantics.conditions.scope import ConditionScope, derived_named, resolve_attribute
 from fairdsl.syntax import tree
 
-__all__ = ["lower_condition", "lower_sum"]
-
 
 def lower_condition(
     node: tree.Expression, scope: ConditionScope, reporter: Reporter, *, derives: str | None = None

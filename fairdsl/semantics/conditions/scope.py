@@ -16,8 +16,6 @@ from fairdsl.syntax import tree
 if TYPE_CHECKING:
     from fairdsl.semantics.conditions.outputs import Outputs
 
-__all__ = ["ConditionScope", "attribute_index", "derived_named", "resolve_attribute"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionScope:

@@ -40,8 +40,6 @@ from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_model"]
-
 
 def check_model(
     node: tree.Model, domain: Domain, reporter: Reporter, labels: Mapping[str, Span]

@@ -18,8 +18,6 @@ from fairdsl.semantics.conditions.scope import ConditionScope, resolve_attribute
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["Features"]
-
 
 @dataclass(frozen=True, slots=True)
 class Features:

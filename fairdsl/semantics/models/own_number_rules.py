@@ -12,8 +12,6 @@ from fairdsl.semantics.models.own_numbers import own_comparison
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["class_rule", "names_classes", "one_of_two", "own_number_rule"]
-
 
 def one_of_two(outcomes: Sequence[str], span: Span, reporter: Reporter) -> bool:
     """Whether one condition tells the outcomes apart; that it does not is reported."""

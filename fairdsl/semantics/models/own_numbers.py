@@ -14,8 +14,6 @@ from fairdsl.ir.feature import Form
 from fairdsl.semantics.conditions.arithmetic import Arithmetic
 from fairdsl.syntax import tree
 
-__all__ = ["OWN_NUMBERS", "OwnComparison", "own_comparison"]
-
 #: The words that name them, where no attribute's owner stands before.
 OWN_NUMBERS = ("score", "probability", "class")
 

@@ -30,8 +30,6 @@ from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["RuleScope", "WrittenRule", "check_list", "report_unreached", "resolve_rules"]
-
 #: Values of attributes that are listed one by one; longer ranges by their borders.
 _LISTED = 256
 #: Truths of conditions that may be looked up in all.

@@ -18,8 +18,6 @@ from fairdsl.semantics import errors
 from fairdsl.source.reading import named_in
 from fairdsl.syntax import tree
 
-__all__ = ["file_source", "lists_rules", "names_outcomes", "names_rules", "recorded_decisions"]
-
 #: The word before the path of a file that is only ever run.
 _BLACK_BOX = "black_box"
 

@@ -22,8 +22,6 @@ from fairdsl.semantics.checked import CheckedModel
 from fairdsl.semantics.questions.thresholds import check_share
 from fairdsl.syntax import tree
 
-__all__ = ["called", "read_sureness"]
-
 
 def called(node: tree.Expression, function: str) -> str | None:
     """The individual in ``function(a)``; None for anything else."""

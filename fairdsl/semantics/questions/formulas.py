@@ -19,8 +19,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
 
-__all__ = ["FormulaReader"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaReader:

@@ -27,8 +27,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
 
-__all__ = ["GroupClauses", "Groups"]
-
 C = TypeVar("C", bound=tree.Node)
 
 #: Whole numbers with more values than this make no groups by themselves: nearly every one would be empty.

@@ -31,8 +31,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
 
-__all__ = ["GroupBuilder"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:

@@ -18,8 +18,6 @@ from fairdsl.semantics.conditions.scope import attribute_index
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["Drawn", "check_influence", "in_words", "influence_on"]
-
 #: A set of columns, and the ranges that are stated of some of them.
 Drawn = tuple[tuple[int, ...], tuple[DrawnFrom, ...]]
 

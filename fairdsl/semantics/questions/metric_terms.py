@@ -34,8 +34,6 @@ from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["MetricScope", "ReadMetric", "check_metric_declarations", "metric_name", "word_of"]
-
 _SCORE, _MEDIAN = "score", "median"
 
 

@@ -20,8 +20,6 @@ from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["attributes_not_asked_alone", "misread"]
-
 #: A required ratio below it, and a gap above it, were most likely meant on another scale.
 _LEAST_RATIO, _LARGEST_GAP = Fraction(1, 10), Fraction(1, 2)
 

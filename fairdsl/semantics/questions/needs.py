@@ -16,8 +16,6 @@ from fairdsl.semantics.questions.paths import Edges, check_causal
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["Needs", "has_clause"]
-
 
 def has_clause(node: tree.Property, kind: type[tree.Clause]) -> bool:
     """Whether the property has a clause of a kind."""

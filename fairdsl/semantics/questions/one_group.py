@@ -17,8 +17,6 @@ from fairdsl.ir.domain import Attribute, Domain, Integer, show_number
 from fairdsl.ir.expr import Compare, Member, Predicate, Relation, borders, conjoin, conjuncts, holds_at, variables
 from fairdsl.semantics.errors.wording import listing
 
-__all__ = ["NoGroup", "one_group"]
-
 
 @dataclass(frozen=True, slots=True)
 class NoGroup:

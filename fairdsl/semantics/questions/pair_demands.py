@@ -34,8 +34,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
 
-__all__ = ["PairDemands"]
-
 
 class _Share(NamedTuple):
     """``share(formula) >= 99%``."""

@@ -24,8 +24,6 @@ from fairdsl.semantics.questions.wellformed import check_among, check_pair
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["PairBuilder"]
-
 #: Clauses that say what else may differ between two individuals.
 _EXCEPTIONS = (tree.ApartClause, tree.RegardlessClause)
 

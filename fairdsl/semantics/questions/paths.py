@@ -20,8 +20,6 @@ from fairdsl.semantics.conditions.scope import attribute_index
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["AllowedPaths", "Edges", "check_causal"]
-
 Edges = frozenset[tuple[str, str]]
 _Graphs = Mapping[str, tuple[tree.Graph, Edges]]
 

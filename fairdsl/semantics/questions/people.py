@@ -18,8 +18,6 @@ from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["OfPeople", "Whose", "people_of"]
-
 
 class Whose(NamedTuple):
     """What a condition on people may name, and where mistakes go."""

@@ -10,8 +10,6 @@ from fairdsl.semantics import errors
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["CONFIDENCE", "precision_of", "words_of_precision"]
-
 #: Where the spec does not say another.
 CONFIDENCE = Fraction(95, 100)
 #: No sample is certain; beyond this much certainty, intervals that were computed in float64 could not be distinguished.

@@ -22,8 +22,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import text_of
 
-__all__ = ["applied"]
-
 #: Attributes whose intersections are gone through: 6 have 63.
 _MOST = 6
 

@@ -25,8 +25,6 @@ from fairdsl.semantics.wording.groups import GroupWords
 from fairdsl.semantics.wording.pairs import clauses_in_force, formula, predicate_text, sentence
 from fairdsl.syntax import tree
 
-__all__ = ["PropertyScope", "check_property"]
-
 C = TypeVar("C", bound=tree.Node)
 
 

@@ -16,17 +16,6 @@ from fairdsl.semantics.questions.metric_terms import metric_name
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = [
-    "TwoMetrics",
-    "asks_for_share",
-    "check_share",
-    "gap_of_scores",
-    "metric_comparison",
-    "metric_threshold",
-    "two_metrics",
-    "written_out",
-]
-
 _ALWAYS_MET = {(">=", Fraction(0)), ("<=", Fraction(1))}
 _NEVER_MET = {("<", Fraction(0)), (">", Fraction(1))}
 

@@ -36,8 +36,6 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.conditions.constant import place_of, report_constant
 from fairdsl.source import Span
 
-__all__ = ["check_among", "check_domain_is_inhabited", "check_pair"]
-
 #: Attributes with at most so many values are gone through one by one.
 _FEW = 16
 

@@ -12,8 +12,6 @@ from fairdsl.ir.expr import TRUE, Compare, Relation, atoms
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.semantics.wording.pairs import clauses_in_force, how_they_differ, pair_formula, predicate_text, taken_from
 
-__all__ = ["DemandWords"]
-
 
 @dataclass(frozen=True, slots=True)
 class DemandWords:

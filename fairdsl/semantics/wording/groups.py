@@ -18,8 +18,6 @@ from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, 
 from fairdsl.semantics.questions.influences import in_words
 from fairdsl.semantics.wording.pairs import predicate_text, sum_text, value_text
 
-__all__ = ["GroupWords"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWords:

@@ -23,17 +23,6 @@ from fairdsl.ir.question import (
     Threshold,
 )
 
-__all__ = [
-    "clauses_in_force",
-    "formula",
-    "how_they_differ",
-    "pair_formula",
-    "predicate_text",
-    "sentence",
-    "sum_text",
-    "value_text",
-]
-
 Names = tuple[str, ...]
 #: What the two individuals are called where no spec says so.
 NAMES: Names = ("a", "b")

@@ -40,8 +40,6 @@ from fairdsl.backends.intervals.kernels.units import lines_of
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["compose", "relax"]
-
 
 @part
 def _first_layer(layers: Layers, paths: Paths, forms: Forms, start: Floats, first_move: int, count: int) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from fairdsl.backends.intervals.kernels.layout import Box, Floats, Halves
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["INFEASIBLE", "greatest", "least", "least_within", "minimiser"]
-
 #: What :func:`least_within` returns where no point satisfies the half-spaces.
 INFEASIBLE = 1e300
 _BISECTIONS = 14

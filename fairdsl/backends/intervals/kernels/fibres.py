@@ -24,8 +24,6 @@ from fairdsl.backends.intervals.kernels.units import derivative_range
 from fairdsl.backends.intervals.kernels.vectors import add_interval
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["choose_fibres", "slopes_of_row"]
-
 _LEAST_LENGTH = 1e-200
 
 

@@ -27,8 +27,6 @@ from fairdsl.backends.intervals.kernels.node import (
 from fairdsl.backends.intervals.kernels.vectors import add_multiple, copy_into
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["analyses_of_groups", "bound_groups", "worth_it"]
-
 #: So many assignments at most: nobody looks at the clock in the meantime.
 _MOST = 64
 

@@ -16,8 +16,6 @@ from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box,
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "section_of", "width_of"]
-
 _SPARE_CELLS = 24
 #: Steps below it are lost in what is added for underflow anyway, and as quotients might be off by a cell.
 _LEAST_STEP = 1e-290

@@ -10,34 +10,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.intervals.task import AttributeKind
 from fairdsl.numerics.kernels.records import by_reference
 
-__all__ = [
-    "LATTICE",
-    "OFF",
-    "OFF_BY_SPLIT",
-    "ON",
-    "ON_BY_SPLIT",
-    "OPEN",
-    "REAL",
-    "TABLE",
-    "Box",
-    "FloatRows",
-    "Floats",
-    "Forms",
-    "Halves",
-    "IntegerRows",
-    "Integers",
-    "Law",
-    "Layers",
-    "Net",
-    "Paths",
-    "Regions",
-    "Row",
-    "Scratch",
-    "Shape",
-    "Units",
-    "Work",
-]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 #: The same with two dimensions.

@@ -23,19 +23,6 @@ from fairdsl.backends.intervals.kernels.rows import row_least
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = [
-    "ANALYSES",
-    "FALSIFIED",
-    "FRONTIER",
-    "IN_FORCE",
-    "VIOLATING",
-    "VIOLATING32",
-    "analyse",
-    "ends",
-    "not_beyond",
-    "on_corners",
-]
-
 #: Entries of ``work.result``: shares of the box, the frontier layer, half-spaces in force, constants of a row's affine
 #: bounds, how near they are to a decision, as a part of their width, and how many analyses the work is worth.
 VIOLATING, FALSIFIED, VIOLATING32, FRONTIER, IN_FORCE, LOWER_OFFSET, UPPER_OFFSET, NEAR, ANALYSES = range(9)

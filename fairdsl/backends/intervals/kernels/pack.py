@@ -25,8 +25,6 @@ from fairdsl.backends.intervals.kernels.layout import (
 from fairdsl.backends.intervals.task import Curve, Task
 from fairdsl.numerics.products import product
 
-__all__ = ["net_of", "work_for"]
-
 _UNIT_ROUNDOFF = 2.0**-53
 _TINY = 1e-250
 

@@ -19,17 +19,6 @@ from fairdsl.backends.intervals.kernels.layout import (
 )
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = [
-    "adds_up",
-    "interval_of_row",
-    "is_dead",
-    "list_live",
-    "range_of_unit",
-    "ranges_at_frontier",
-    "values_of_layer",
-    "within_ranges",
-]
-
 
 @part
 def adds_up(layers: Layers, frontier: int) -> bool:

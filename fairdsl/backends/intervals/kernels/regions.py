@@ -22,8 +22,6 @@ from fairdsl.backends.intervals.kernels.node import (
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["cut_into_regions"]
-
 _MOST_HALVES = 24
 
 

@@ -27,8 +27,6 @@ from fairdsl.backends.intervals.kernels.units import slope_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["row_bound", "row_least"]
-
 #: How far the first step goes, of the way to the end of a unit's range; each next one goes this part of it.
 _FIRST_STEP, _NEXT_STEP = 1.0, 0.7
 

@@ -12,25 +12,6 @@ from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
 from fairdsl.numerics.kernels.records import by_reference
 
-__all__ = [
-    "CHOOSE_AT",
-    "COUNTS",
-    "EVALUATED",
-    "FREE",
-    "HEAP",
-    "NODES",
-    "REGIONS",
-    "SLOTS",
-    "TIED",
-    "UNSEEN",
-    "Tree",
-    "copy_slot",
-    "cut_slot",
-    "load_slot",
-    "take_slot",
-    "units_of",
-]
-
 
 class Tree(NamedTuple):
     """All nodes. Arrays have room for more.

@@ -8,8 +8,6 @@ from fairdsl.backends.intervals.kernels.units import activate
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["count_box"]
-
 _SURE, _NEVER, _DOUBT = 1, 0, 2
 
 

@@ -21,8 +21,6 @@ import math
 
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["slopes_between", "smooth", "sound_lines"]
-
 _SIGMOID, _TANH, _SOFTPLUS, _ELU, _ERF, _SILU, _GELU, _GELU_TANH, _HARD_SWISH, _LOG1P = range(1, 11)
 _MARGIN = 1e-12
 #: Below this width a chord says nothing: the tangent in the middle gives the slope.

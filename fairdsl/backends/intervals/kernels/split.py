@@ -27,8 +27,6 @@ from fairdsl.backends.intervals.kernels.units import derivative_range
 from fairdsl.backends.intervals.kernels.vectors import add_magnitudes, add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["NOTHING", "choose_split"]
-
 #: Split codes: attributes from 0, path moves behind them; NOTHING cannot be split.
 NOTHING = -1
 

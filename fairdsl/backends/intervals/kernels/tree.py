@@ -32,8 +32,6 @@ from fairdsl.backends.intervals.kernels.split import NOTHING, choose_split
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["LEAST", "expand", "totals"]
-
 #: Less than any unit's part of all of them, see roles.py.
 LEAST = 1e-300
 #: Less than any unit's part of a small box, and more than rounding is.

@@ -8,8 +8,6 @@ from __future__ import annotations
 from fairdsl.backends.intervals.kernels.smooth import slopes_between, smooth, sound_lines
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["activate", "derivative_range", "lines_of", "slope_below"]
-
 
 @part
 def activate(z: float, slope: float, curve: int) -> float:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fairdsl.backends.intervals.kernels.layout import Floats
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["add_interval", "add_magnitudes", "add_multiple", "copy_into"]
-
 
 @part
 def add_multiple(target: Floats, source: Floats, factor: float, count: int) -> None:

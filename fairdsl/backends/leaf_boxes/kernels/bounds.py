@@ -9,8 +9,6 @@ from __future__ import annotations
 from fairdsl.backends.leaf_boxes.kernels.records import Integers, Trees
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["cantelli", "reached", "weight"]
-
 
 @part
 def answer(trees: Trees, node: int, low: Integers, high: Integers) -> int:

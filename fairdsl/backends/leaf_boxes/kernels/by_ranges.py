@@ -30,8 +30,6 @@ from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, pop, push, shar
 from fairdsl.numerics.kernels.bits import number
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["ALIKE", "NOTHING", "SAY_COUNTED", "SAY_HALVED", "SAY_KNOWN", "cut_by_ranges", "weigh"]
-
 #: What is known of a box: nothing, that all are decided alike, or who of two assignments is above and who below:
 #: ``APART + above * assignments + below``.
 NOTHING, ALIKE, APART = -1, 0, 1

@@ -19,8 +19,6 @@ from math import sqrt
 from fairdsl.backends.leaf_boxes.kernels.records import Effects, Scores, Trees
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["CHOICES", "LEVELS", "fair_by_cells"]
-
 #: Cells at most, axes that they divide, and how many deviations of the rest the least distance is.
 _CELLS, LEVELS, _APART = 256, 4, (6.0, 14.0)
 CHOICES = len(_APART)

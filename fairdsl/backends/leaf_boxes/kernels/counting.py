@@ -30,8 +30,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
 from fairdsl.numerics.kernels.bits import lowest, number
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["count_box", "worth_counting"]
-
 _RANGES = 4
 #: Where it stands how many leaves at most may be left of the open trees of a box that is counted: one less after each
 #: that takes more steps, one a tree and some a part; and so much more after each that does not.

@@ -6,8 +6,6 @@ from fairdsl.backends.leaf_boxes.kernels.bounds import cantelli, weight
 from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Room, Scores, Trees
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["best_cut", "foreseen_cut", "nearest_cut"]
-
 
 @part
 def best_cut(trees: Trees, boxes: Boxes, box: int, room: Room) -> bool:

@@ -13,8 +13,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import Bits, BoolArray, Duels, 
 from fairdsl.numerics.kernels.bits import lowest
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["extremes"]
-
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 #: What a cut counts that leaves nearly everything on one side, where one through the middle counts a half more.
 _UNEVEN = 0.05

@@ -11,8 +11,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Trees
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, bounding
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["STEPS", "note_cut", "note_effects", "note_look", "worth_effects"]
-
 _HEAP, _LOOKED = 0, 3
 _OPEN, _FOR_EFFECTS, _CLOSED, _FOR_RANGES = 0, 1, 2, 3
 #: So many steps of effects count as one node, and a word of ranges as so many nodes; a node of effects takes so many

@@ -20,8 +20,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import Bits, Effects, Leaves, T
 from fairdsl.numerics.kernels.bits import lowest
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["pairwise"]
-
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 

@@ -6,8 +6,6 @@ from fairdsl.backends.leaf_boxes.kernels.bounds import weight
 from fairdsl.backends.leaf_boxes.kernels.records import FAIR, OPEN, UNFAIR, Boxes, Integers, Room, Settled, Trees
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = ["copy_box", "enter_settled", "narrower", "peel", "read_off"]
-
 
 @part
 def copy_box(low: Integers, high: Integers, place: int, boxes: Boxes, box: int) -> None:

@@ -12,18 +12,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import Bits, BoolArray, Integer
 from fairdsl.numerics.kernels.bits import highest, lowest
 from fairdsl.numerics.kernels.compiled import part
 
-__all__ = [
-    "enter_parted",
-    "first_leaf",
-    "gains",
-    "last_leaf",
-    "narrow",
-    "own_leaves",
-    "parts_here",
-    "profile",
-    "ranges",
-]
-
 _RANGES = 4
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 

@@ -9,31 +9,6 @@ from numpy.typing import NDArray
 
 from fairdsl.numerics.kernels.records import by_reference
 
-__all__ = [
-    "COUNTED",
-    "FAIR",
-    "OPEN",
-    "PEELED",
-    "STUCK",
-    "UNFAIR",
-    "VACUOUS",
-    "Bits",
-    "BoolArray",
-    "Boxes",
-    "Duels",
-    "Effects",
-    "Floats",
-    "Found",
-    "Integers",
-    "Leaves",
-    "Parts",
-    "Places",
-    "Room",
-    "Scores",
-    "Settled",
-    "Trees",
-]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -28,8 +28,6 @@ from fairdsl.backends.leaf_boxes.kernels.records import (
 from fairdsl.backends.leaf_boxes.kernels.waiting import WAITING, free_closed, pop, push, share_left, tell_above
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["refine"]
-
 _HEAP, _FREE, _USED, _LOOKED, _RANGES, _PAIRWISE, _NEW, _FREED_BEFORE = 0, 1, 2, 3, 4, 6, 7, 8
 #: A box is counted at once if it leaves at least this part as much open as the first that waits, else when it is first.
 _SOON = 0.25

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fairdsl.backends.leaf_boxes.kernels.records import Boxes, Floats, Integers
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["WAITING", "bounding", "free_closed", "pop", "push", "share_left", "take_back", "tell_above"]
-
 _HEAP, _FREE = 0, 1
 #: Where the open mass of the heap stands.
 WAITING = 4

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from fairdsl.numerics.kernels.compiled import exact, part
 
-__all__ = ["GRID", "Layout", "Lined", "Room", "shares_above"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

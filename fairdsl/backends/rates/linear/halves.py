@@ -34,8 +34,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.rates.linear.independent import Weighed
 from fairdsl.backends.rates.linear.task import Meter, TooLargeError
 
-__all__ = ["ExactHalves", "Halves", "Ratios", "halved"]
-
 Floats = NDArray[np.float64]
 #: Lower and upper bound as numerators, and their denominator.
 Ratios = tuple[int, int, int]

@@ -23,8 +23,6 @@ from fairdsl.ir.population import Cell, Factor, Normal
 from fairdsl.metrics.joint import Key, key_of
 from fairdsl.numerics.axes import mentioned
 
-__all__ = ["Group", "Independent", "Weighed", "independent_of", "independent_of_task"]
-
 _ZERO = Fraction(0)
 #: Groups are gone through one after the other.
 _GROUPS = 4096

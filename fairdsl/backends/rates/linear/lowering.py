@@ -25,8 +25,6 @@ from fairdsl.numerics.narrow import Finite, Interval, ValueSet, possible
 from fairdsl.numerics.pieces import Piece, Reading, pieces_of, subdivided
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["clauses_of", "condition_of", "task_of"]
-
 #: Combinations of cells that predicates are evaluated on at most: of single values, and of ranges.
 _VALUES = 1 << 19
 _RANGES = 1 << 15

@@ -21,8 +21,6 @@ from fairdsl.backends.rates.linear.task import Goal, Meter, Remainder, Span, Tas
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.numerics.elimination import eliminate, elimination
 
-__all__ = ["Found", "eliminated", "masses_at_least", "masses_of", "product_of"]
-
 #: Fewer tables are not worth an array of their own.
 _FEW = 3
 #: Up to so many scores the grid is short enough.

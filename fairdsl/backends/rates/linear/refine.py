@@ -21,8 +21,6 @@ from fairdsl.ir.expr import Predicate, atoms, borders, holds_at, variables
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
 from fairdsl.numerics.pieces import Piece, Reading, pieces_of, subdivided
 
-__all__ = ["LISTED", "Leftover", "Looks", "Refined", "choose_remainder", "looks_of", "refined"]
-
 #: Whole numbers are listed one by one up to so many.
 LISTED = 4096
 

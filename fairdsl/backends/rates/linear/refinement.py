@@ -28,8 +28,6 @@ from fairdsl.backends.rates.linear.task import (
 )
 from fairdsl.metrics.joint import Bounds, ByKey, Joint, Key
 
-__all__ = ["Refinement", "Sums", "sums_of"]
-
 _ZERO, _ONE = Fraction(0), Fraction(1)
 #: Exact arithmetic comes first where cells times scores times bytes of a numerator are so few.
 _CELLS, _BYTES = 1 << 17, 1 << 21

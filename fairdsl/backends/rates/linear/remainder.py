@@ -24,8 +24,6 @@ from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.population import Cell, CellIndex, Factor, Inside, Normal, Row
 from fairdsl.numerics.pieces import Piece, Reading, pieces_of
 
-__all__ = ["NormalAxis", "NormalSum", "SingleColumn", "Uniform", "between", "cdf", "normal_axis", "normal_mass", "root"]
-
 _BITS = 128
 #: Fifty decimals, cut off.
 _PI = Fraction(314159265358979323846264338327950288419716939937510, 10**50)

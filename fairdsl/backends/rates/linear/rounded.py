@@ -19,8 +19,6 @@ from fairdsl.backends.rates.linear.table import Masses, Table
 from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, Span, State, Task
 from fairdsl.numerics.elimination import mattering
 
-__all__ = ["Arithmetic", "Rounded", "Side"]
-
 _ZERO = Fraction(0)
 
 

@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.rates.linear.task import NOTHING, Span, TooLargeError, Window
 
-__all__ = ["Masses", "Table", "halved_sum", "multiplied", "suffix_sums", "summed_out"]
-
 IntArray = NDArray[np.int64]
 Masses = NDArray[Any]
 

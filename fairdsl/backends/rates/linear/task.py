@@ -19,30 +19,6 @@ from fairdsl.metrics.joint import NOTHING as NOBODY
 from fairdsl.metrics.joint import Bounds, ByKey, Joint
 from fairdsl.metrics.subject import Subject
 
-__all__ = [
-    "NOTHING",
-    "ONE",
-    "Chances",
-    "Clause",
-    "Event",
-    "Goal",
-    "Meter",
-    "OutOfTimeError",
-    "Reaching",
-    "Remainder",
-    "Span",
-    "State",
-    "Task",
-    "TooLargeError",
-    "WeightedSum",
-    "Window",
-    "common_scale",
-    "is_exact",
-    "joint_with",
-    "score_span",
-    "weighted_sum",
-]
-
 #: What is counted where effort is given.
 _TERMS = Work("products of probabilities", 0.002)
 

@@ -28,8 +28,6 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategy import Proposal, Proposing
 from fairdsl.options.commands import Search
 
-__all__ = ["Attributes", "Directions", "Undirected", "fully_directed", "random_walk", "semi_directed", "walk"]
-
 FloatArray = NDArray[np.float64]
 
 #: Steps that are proposed together, at first and at most.

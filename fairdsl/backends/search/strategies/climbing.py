@@ -13,8 +13,6 @@ from fairdsl.backends.search.clusters import Clusters
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategy import Proposal, Proposing
 
-__all__ = ["climbing"]
-
 
 def climbing(ground: Ground) -> Proposing:
     """Propose what the climb takes for violations."""

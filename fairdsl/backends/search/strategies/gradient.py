@@ -19,8 +19,6 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.slopes import Slopes
 from fairdsl.backends.search.strategy import Proposal, Proposing
 
-__all__ = ["gradient", "stepped"]
-
 FloatArray = NDArray[np.float64]
 
 

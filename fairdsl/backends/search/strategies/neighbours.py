@@ -16,8 +16,6 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategy import Proposal, Proposing
 from fairdsl.numerics.evaluate import Around
 
-__all__ = ["neighbours", "resample", "uniform"]
-
 FloatArray = NDArray[np.float64]
 
 

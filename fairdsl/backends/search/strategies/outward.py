@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategy import Proposal, Proposing
 
-__all__ = ["expansion", "surroundings"]
-
 FloatArray = NDArray[np.float64]
 
 #: Steps of numbers as a part of their scale.

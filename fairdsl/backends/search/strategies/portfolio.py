@@ -22,8 +22,6 @@ import numpy as np
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategy import Proposing, Strategy, Tried
 
-__all__ = ["portfolio"]
-
 #: What is left of the counts after a turn of any strategy.
 _FADING = 0.95
 #: Units that uniform draws do not come to the end of.

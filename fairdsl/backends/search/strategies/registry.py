@@ -21,8 +21,6 @@ from fairdsl.backends.search.strategies.zero_order import zero_order
 from fairdsl.backends.search.strategy import Proposal, Proposing, Strategy
 from fairdsl.ir.problem import Problem
 
-__all__ = ["STRATEGIES", "strategies"]
-
 #: The group of entry points by which other packages bring strategies.
 _GROUP = "fairdsl.strategies"
 

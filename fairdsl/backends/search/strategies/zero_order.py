@@ -17,8 +17,6 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategies.gradient import stepped
 from fairdsl.backends.search.strategy import Proposal, Proposing
 
-__all__ = ["zero_order"]
-
 FloatArray = NDArray[np.float64]
 
 #: Steps of a centre at most.

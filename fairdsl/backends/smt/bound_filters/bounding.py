@@ -31,8 +31,6 @@ from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.space import input_ends
 
-__all__ = ["BoundFilter", "assignments_of", "widened_set"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

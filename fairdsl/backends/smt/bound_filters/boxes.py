@@ -18,8 +18,6 @@ from fairdsl.ir.domain import Point
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Box", "Boxes", "Draw", "has_unit_of"]
-
 #: The values of each attribute, in the order of the domain.
 Box = tuple[ValueSet, ...]
 

@@ -32,8 +32,6 @@ from fairdsl.numerics.narrow import Finite, without_not
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Sampler", "Suspect", "neighbours"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

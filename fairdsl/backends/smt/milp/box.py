@@ -27,8 +27,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import FloatLayer, float_layers
 from fairdsl.numerics.narrow import ValueSet
 
-__all__ = ["Boxes"]
-
 #: Of boxes with more open units, for both together, nothing is tried, and with so many linear programs no more.
 _WIDEST, _NODES = 80, 60
 

@@ -28,8 +28,6 @@ from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.numerics.narrow import ValueSet
 
-__all__ = ["MOST_UNITS", "Points", "Search", "Searched", "StoppedError"]
-
 FloatArray = NDArray[np.float64]
 
 #: Paths longer than this are given up; the search is recursive. A cut counts as two steps, for it takes six calls

@@ -30,19 +30,6 @@ from fairdsl.numerics.bounds import LayerBounds
 from fairdsl.numerics.dual import Chain, Multipliers, Space, Table, upper_bounds
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 
-__all__ = [
-    "NOTHING",
-    "Leaf",
-    "OrderSplit",
-    "PhaseSplit",
-    "Tree",
-    "ValueSplit",
-    "certified",
-    "leaf_bounds",
-    "refutes",
-    "split_values",
-]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

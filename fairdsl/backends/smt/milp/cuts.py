@@ -33,8 +33,6 @@ from fairdsl.numerics.predicates import holds_for
 from fairdsl.numerics.products import product
 from fairdsl.numerics.space import halved
 
-__all__ = ["cut_at", "cut_of", "open_units"]
-
 FloatArray = NDArray[np.float64]
 #: What the point says of each attribute, by the individual and the attribute.
 _Point = Mapping[tuple[str, int], float]

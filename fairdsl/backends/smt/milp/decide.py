@@ -31,8 +31,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.replay.admissible import admissible, outside
 
-__all__ = ["Candidates", "CaseAnswer", "settle_case"]
-
 FloatArray = NDArray[np.float64]
 
 #: With at most so many nodes there is a single branch and bound; how many there are unless the caller says otherwise.

@@ -25,8 +25,6 @@ from fairdsl.backends.smt.milp.program import Program, Unit, program
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.clock import UNITS, Work, meter_in_force, spend
 
-__all__ = ["EXACT", "Loaded", "Mixed", "Relaxation", "Solved", "leaf_of", "mixed_point"]
-
 FloatArray = NDArray[np.float64]
 
 #: What is counted where effort is given: then it is the limit, and no program has one of time.

@@ -16,8 +16,6 @@ from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.space import input_boxes
 
-__all__ = ["CopyBounds", "Enclosures", "Place", "places"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 #: Pre-activation bounds of each copy, layer by layer, [width] each side.

@@ -24,8 +24,6 @@ from fairdsl.backends.smt.milp.place import Place
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.numerics.products import product
 
-__all__ = ["Program", "Rows", "Unit", "program", "with_binaries"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

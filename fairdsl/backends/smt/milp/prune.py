@@ -30,8 +30,6 @@ from fairdsl.numerics.dual import Targets
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.products import product
 
-__all__ = ["tightened"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 #: Bounds of each layer's pre-activations, [width] each side.

@@ -31,8 +31,6 @@ from fairdsl.numerics.dual import Targets
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, Interval, without_not
 
-__all__ = ["Listing", "Query", "network_query", "pair_query"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]

@@ -33,8 +33,6 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.numerics.products import product
 
-__all__ = ["left_by_sides"]
-
 FloatArray = NDArray[np.float64]
 
 #: Linear programs for one side.

@@ -5,15 +5,6 @@ from __future__ import annotations
 from fairdsl.backends import errors
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = [
-    "cannot_write",
-    "cannot_write_network",
-    "ledger_exists",
-    "network_exists",
-    "nothing_to_resume",
-    "unfitting",
-]
-
 _OPTION, _RESUME = "partition.ledger=FILE", "partition.resume=yes"
 
 

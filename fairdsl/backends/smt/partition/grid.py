@@ -33,8 +33,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet, narrow
 
-__all__ = ["Grid", "GridParts", "restricted", "share_of", "shuffled", "values_in_words"]
-
 #: Positions that are permuted at a time.
 _BLOCK = 1 << 14
 

@@ -46,8 +46,6 @@ from fairdsl.source.numbers import read_number
 from fairdsl.source.reading import opened
 from fairdsl.source.writing import Appended, append, appended
 
-__all__ = ["Broken", "Earlier", "Ledger", "fingerprint"]
-
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
 

@@ -23,18 +23,6 @@ from fairdsl.pruning.parts import PartFile
 from fairdsl.pruning.profile import Units
 from fairdsl.verdict import Reason, Witness
 
-__all__ = [
-    "LedgerHead",
-    "PairLine",
-    "Record",
-    "SplitLine",
-    "VerdictLine",
-    "place_of",
-    "record_line",
-    "said_place",
-    "verdict_line",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:

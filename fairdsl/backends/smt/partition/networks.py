@@ -24,8 +24,6 @@ from fairdsl.pruning.changes import decided_differently
 from fairdsl.pruning.parts import PartFile, check_cuts, write_part
 from fairdsl.pruning.remove import PrunedModel, prune_on, remove
 
-__all__ = ["PRUNED", "SOUND", "Heuristic", "Networks", "Sound", "networks_kept", "prepare_networks"]
-
 #: The options that name a folder.
 PRUNED, SOUND = "partition.networks", "partition.sound_networks"
 

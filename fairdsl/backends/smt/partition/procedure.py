@@ -39,8 +39,6 @@ from fairdsl.verdict import (
     Word,
 )
 
-__all__ = ["by_partitions"]
-
 #: Violations in the report, chosen far from each other.
 _SHOWN = 8
 

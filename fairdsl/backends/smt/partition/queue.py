@@ -21,8 +21,6 @@ from fairdsl.clock import Deadline, absorb, meter_in_force
 from fairdsl.ir.problem import Problem
 from fairdsl.pruning.remove import PrunedModel
 
-__all__ = ["Part", "Query", "Queue"]
-
 #: Seconds that a query about a partition takes at most, where nothing else is said.
 _QUERY_SECONDS = 10.0
 

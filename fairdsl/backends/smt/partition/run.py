@@ -39,8 +39,6 @@ from fairdsl.pruning.remove import PrunedModel
 from fairdsl.replay import witness
 from fairdsl.verdict import Reason, Tally, Witness
 
-__all__ = ["Outcome", "Run"]
-
 #: Units drawn in each partition, and rounds: a few in all, more where those find nothing. Fewer, but some, where so
 #: many individuals of each unit are compared that more than these would be evaluated: then a proof is sooner had.
 _LIGHT, _THOROUGH = (16, 1), (64, 24)

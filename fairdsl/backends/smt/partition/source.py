@@ -22,8 +22,6 @@ from fairdsl.numerics.narrow import Interval, ValueSet
 from fairdsl.numerics.space import halved
 from fairdsl.verdict import Witness
 
-__all__ = ["Adaptive", "Block", "Gridded", "Source"]
-
 #: Partitions that are bounded and sampled together; few at first, so that an early violation ends a run early.
 _FIRST, _BLOCK = 32, 512
 #: Boxes of at least this volume are halved: undecided ones before solvers see them, violated ones to find

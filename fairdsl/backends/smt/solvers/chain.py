@@ -40,8 +40,6 @@ from fairdsl.verdict import Breach, Reason, Witness
 if TYPE_CHECKING:
     from fairdsl.backends.smt.milp.place import Enclosures
 
-__all__ = ["Chained", "Limits", "Status", "decide", "preload"]
-
 
 class Status(Enum):
     """A verdict."""

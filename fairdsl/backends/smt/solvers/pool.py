@@ -14,8 +14,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.processes import PROGRAM, GoneError, Worker, lacks_memory, waiting
 from fairdsl.verdict import Reason
 
-__all__ = ["PoolOf", "SolverPool", "Solvers"]
-
 _WORKER = "fairdsl.backends.smt.solvers.worker:serve"
 #: Seconds beyond its limit after which a process is killed: it knows its limit and mostly keeps it.
 _GRACE = 0.25

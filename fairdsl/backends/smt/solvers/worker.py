@@ -21,8 +21,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.verdict import Reason
 
-__all__ = ["Failed", "Ready", "Task", "decided", "serve"]
-
 
 @dataclass(frozen=True, slots=True)
 class Task:

@@ -21,8 +21,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Interval, ValueSet, narrow
 from fairdsl.source.numbers import read_number
 
-__all__ = ["pairs_in", "parse_answer"]
-
 #: So many fractional values are tried both ways; the others go to the nearest.
 _BOTH_WAYS = 6
 

@@ -31,8 +31,6 @@ from numpy.typing import NDArray
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Layer
 
-__all__ = ["Affine", "Chain", "FloatArray", "Stored", "beside", "chained", "in_float32", "rounded"]
-
 FloatArray = NDArray[np.float64]
 Row = Sequence[Fraction]
 

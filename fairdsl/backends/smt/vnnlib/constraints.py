@@ -41,22 +41,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ
 from fairdsl.numerics.narrow import ValueSet, decided, possible, without_not
 
-__all__ = [
-    "NEVER",
-    "All",
-    "Formula",
-    "Line",
-    "Sets",
-    "Some",
-    "Space",
-    "above",
-    "all_of",
-    "any_of",
-    "below",
-    "closed",
-    "conditions",
-]
-
 #: A variable of the file, as it is written there.
 Name = str
 

@@ -53,8 +53,6 @@ from fairdsl.models.onnx_written.chain import Layers, read_relu_chain
 from fairdsl.source.reading import content_of, named_in
 from fairdsl.verdict import Evidence, Fidelity, Verdict
 
-__all__ = ["VNNLIB", "VnnLib", "script_of"]
-
 
 def script_of(path: Path) -> str:
     """The query in a file, and its network beside it, as an SMT-LIB script over the reals."""

@@ -11,8 +11,6 @@ from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.vnnlib.read import Expression, List, Query, Word
 from fairdsl.source.numbers import read_number
 
-__all__ = ["Atom", "Formula", "Junction", "ends_of", "equal_inputs", "formula_of", "holds", "script_term", "truth"]
-
 _NUMBER = re.compile(r"-?[0-9]{1,800}(?:\.[0-9]{0,400})?(?:[eE][-+]?[0-9]{1,3})?")
 _FORMULA = "a formula has `and`, `or`, relations, `+`, `-`, `*`, decimals, and the declared inputs and outputs"
 _LINEAR = "write a sum of numbers times variables: products of variables are not solved here"

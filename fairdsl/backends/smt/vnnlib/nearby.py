@@ -31,8 +31,6 @@ from fairdsl.numerics.narrow import Interval, ValueSet
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["pairs_near"]
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

@@ -19,16 +19,6 @@ from fairdsl.backends.smt.vnnlib.constraints import All, Formula, Line, Sets, So
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 
-__all__ = [
-    "Column",
-    "Networks",
-    "Prefix",
-    "conditions_chain",
-    "input_name",
-    "input_position",
-    "networks",
-]
-
 _ONE = Fraction(1)
 _MINUS = Fraction(-1)
 

@@ -37,8 +37,6 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import ValueSet, decided
 from fairdsl.numerics.rounding import float_above
 
-__all__ = ["PairQuery", "greatest", "network_of", "pair_query"]
-
 _ONE = Fraction(1)
 _ZERO = Fraction(0)
 #: The variables of each individual.

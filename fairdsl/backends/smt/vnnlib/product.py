@@ -40,8 +40,6 @@ from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet, decided, narrow
 
-__all__ = ["Product", "product_of"]
-
 _ONE = Fraction(1)
 
 

@@ -25,8 +25,6 @@ from fairdsl.backends.smt.vnnlib.errors import not_vnnlib
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["Copy", "Expression", "Query", "Word", "read_declared", "read_query"]
-
 #: Comments, parentheses, a name with indices or a shape by itself, in which blanks mean nothing, and other words.
 _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();\[\]]*\[[0-9, \t]*\]|[^\s();]+")
 _NETWORK = re.compile(r"^; (?:network|f, g): (?P<file>\S[^\n]*?)\s*$", re.MULTILINE)

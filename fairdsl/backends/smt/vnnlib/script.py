@@ -16,8 +16,6 @@ from fairdsl.backends.smt.vnnlib.product import Product
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.problem import Problem
 
-__all__ = ["asserted", "case_text", "decimal", "exact_decimal", "pair_text", "written"]
-
 _WIDER = (
     "; Over the reals: integers and sets became the intervals around them, strict inequalities closed ones.",
     "; So unsat proves that no pair{} {}, and sat must be confirmed by a replay on the original model.",

@@ -44,8 +44,6 @@ from fairdsl.models.onnx_network import Network, read_network
 from fairdsl.numerics.bounds import LayerBounds, float_layers, outward, preactivation_bounds
 from fairdsl.source.reading import content_of, named_in
 
-__all__ = ["Assigned", "Satisfiability", "Verified", "verify_query"]
-
 #: Points that are tried before a solver is asked.
 _POINTS = 4096
 #: What stands for the end of an input without one, where points are drawn.

@@ -35,8 +35,6 @@ from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, Literal
 from fairdsl.metrics.joint import key_of
 from fairdsl.numerics.tables import Numbers
 
-__all__ = ["Chosen", "Laid", "lay_distribution"]
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

@@ -24,8 +24,6 @@ from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal, in_places
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.expr import Relation
 
-__all__ = ["Diagram", "Exclusive", "Ordered", "TooLargeError", "at_least", "diagram_of", "sum_reaches"]
-
 FALSE_NODE, TRUE_NODE = 0, 1
 
 

@@ -20,18 +20,6 @@ from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model
 from fairdsl.numerics.event import Demand, event_of
 
-__all__ = [
-    "End",
-    "Makeup",
-    "OfColumn",
-    "Outcome",
-    "Sum",
-    "ends",
-    "favourable_literal",
-    "require_favourable",
-    "unsupported",
-]
-
 
 class End(Enum):
     """Which individuals count as favourable where a threshold is not known exactly."""

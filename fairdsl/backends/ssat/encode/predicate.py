@@ -25,8 +25,6 @@ from fairdsl.backends.ssat.encode.linear import Ordered, at_least
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, Literal, NotSingleError, in_places, runs
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, fold, holds, variables
 
-__all__ = ["Parts", "Predicates", "predicate_literal"]
-
 #: Clauses that one disjunction may become before a column gets a variable of its own.
 _SPREAD = 8
 

@@ -27,8 +27,6 @@ from fairdsl.clock import NEVER, Deadline, Work, spend
 from fairdsl.numerics.elimination import ranked
 from fairdsl.verdict import Reason
 
-__all__ = ["Engine", "Known", "depths"]
-
 #: Variables of a bag: more of them separate too little to be worth it.
 _WIDEST = 5
 

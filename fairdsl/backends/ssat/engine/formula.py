@@ -29,8 +29,6 @@ from itertools import chain
 
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 
-__all__ = ["EXISTS", "FORALL", "RANDOM", "Formula", "advance", "definitions", "prepared", "shape_of", "weighed"]
-
 #: Quantifiers as small numbers, for comparisons in the innermost loops.
 EXISTS, FORALL, RANDOM = 0, 1, 2
 

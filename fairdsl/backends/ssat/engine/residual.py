@@ -32,8 +32,6 @@ from typing import TypeAlias
 
 from fairdsl.backends.ssat.engine.formula import EXISTS, FORALL, Formula, typecode
 
-__all__ = ["Component", "Mark", "Residual"]
-
 Mark: TypeAlias = tuple[int, int]
 """How many literals were assigned, and how many clauses closed: a state to go back to."""
 

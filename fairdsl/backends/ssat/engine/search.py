@@ -17,8 +17,6 @@ from fairdsl.backends.ssat.engine.trace import Product, Recorder
 from fairdsl.clock import Deadline, Work, meter_in_force, now, spend
 from fairdsl.verdict import Reason
 
-__all__ = ["Cache", "Search", "Solution", "Statistics", "UnfinishedError"]
-
 
 @dataclass(slots=True, kw_only=True)
 class Statistics:

@@ -21,8 +21,6 @@ from typing import TypeAlias
 from fairdsl.backends.ssat.engine.formula import Formula
 from fairdsl.backends.ssat.engine.residual import Component
 
-__all__ = ["Recorder", "Trace"]
-
 Product: TypeAlias = tuple[int, ...]
 """Places of its factors in the list of numbers."""
 

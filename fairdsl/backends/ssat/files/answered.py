@@ -41,8 +41,6 @@ from fairdsl.metrics.words import group_words
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Value
 
-__all__ = ["ContradictionError", "value_from"]
-
 #: Seconds to look what the rate of a group is that an answer names.
 _SECONDS = 10.0
 

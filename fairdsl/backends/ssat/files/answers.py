@@ -42,8 +42,6 @@ from fairdsl.backends.ssat.writing import ROUNDING
 from fairdsl.codec import MisfitError
 from fairdsl.ir.enclosure import Enclosure
 
-__all__ = ["answer_of_bounds", "answer_of_count", "answer_of_value", "answer_of_weight", "probability"]
-
 _NUMBER = r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?"
 _ALONE = re.compile(rf"\s*({_NUMBER}|[0-9]+/[0-9]+)\s*")
 _EXACTLY = re.compile(r"^c [so] exact arb(?: frac)? ([0-9]+/[0-9]+)\s*$", re.MULTILINE)

@@ -48,8 +48,6 @@ from fairdsl.options import Options
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
-__all__ = ["EMBEDDED", "Dimacs", "Mcc", "Read", "Sdimacs", "solve_text", "solve_value"]
-
 # --------------------------------------------------------------------------------------------------
 # Instances of stochastic satisfiability and of counting, answered with their value, or with bounds of it.
 #

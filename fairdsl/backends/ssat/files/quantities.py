@@ -35,19 +35,6 @@ from fairdsl.metrics.words import condition, group_words
 from fairdsl.replay import rows_counted
 from fairdsl.source.numbers import digits_of
 
-__all__ = [
-    "Asking",
-    "Quantity",
-    "asked_of",
-    "combined",
-    "comments",
-    "meaning",
-    "name_of",
-    "ratio",
-    "slugs_of",
-    "words_at",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:

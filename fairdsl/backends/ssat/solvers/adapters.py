@@ -34,8 +34,6 @@ from fairdsl.backends.ssat.solvers.libraries import printed, program_of
 from fairdsl.backends.ssat.writing import sdimacs_of
 from fairdsl.diagnostics import DiagnosticError
 
-__all__ = ["ADAPTERS", "DOUBLE", "FLOAT", "SEVEN_DIGITS", "Adapter", "Printed", "available", "solver_of", "widened"]
-
 #: Unit roundoffs.
 FLOAT = Fraction(1, 2**24)
 DOUBLE = Fraction(1, 2**53)

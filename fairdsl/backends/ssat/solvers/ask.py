@@ -21,8 +21,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.processes import Ran, run
 from fairdsl.verdict import Reason
 
-__all__ = ["Found", "external_value", "outermost_choice"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:

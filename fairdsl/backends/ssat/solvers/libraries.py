@@ -20,8 +20,6 @@ from fairdsl.backends.ssat.instance import Instance, Quantifier
 from fairdsl.backends.ssat.reading import read_sdimacs
 from fairdsl.backends.ssat.writing import counting
 
-__all__ = ["Valued", "answer", "count", "printed", "program_of", "weigh"]
-
 #: The process finds the modules where its parent finds them, also those of a checkout.
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
 _PROGRAM += "from fairdsl.backends.ssat.solvers.libraries import answer; answer(sys.argv[2], sys.argv[3])"

@@ -24,8 +24,6 @@ from typing import Any
 from fairdsl.backends.ssat.instance import Instance, Quantifier
 from fairdsl.backends.ssat.solvers.libraries import Valued
 
-__all__ = ["evaluate"]
-
 
 def evaluate(instance: Instance) -> Valued:
     """The value of an instance whose prefix the adapter accepts, and the outermost choice that attains it."""
