@@ -119,7 +119,7 @@ def _taken(report: Report) -> Iterator[str]:
 def _files(report: Report) -> Iterator[FileSheet]:
     """Spec, what it uses, models and data, with the digests that pin them."""
     spec = HashedFile(name="", path=report.spec.path, sha256=report.spec.sha256)
-    uses = (("used", replace(file, name="")) for file in report.spec.uses or ())
+    uses = (("used", file) for file in report.spec.uses or ())
     kinds = [
         ("spec", spec),
         *uses,
