@@ -273,7 +273,7 @@ def preorder(lines: Iterable[str], root: Any, halves: Callable[..., Any]) -> Ite
     require(not waiting, "the tree ends before its leaves cover the domain")
 
 
-def verdict_of(totals: Totals, *, loose: bool = False) -> str:
+def verdict_of(totals: Totals, *, loose: bool = False, share: bool = False) -> str:
     """In words; nothing is said of a share where a relaxed question asks for none."""
     asked = totals.fair + totals.unfair + totals.open + totals.unsure
     if not totals.open and not totals.unfair:
@@ -282,8 +282,9 @@ def verdict_of(totals: Totals, *, loose: bool = False) -> str:
         return "nobody is decided differently; nobody is shown to be compared" if asked else "nobody is asked about"
     if loose:
         return "nothing: part of the domain is open"
-    share = f"fair share from {percent(totals.certified)} to {percent(1 - totals.falsified, up=True)}"
-    return f"VIOLATED: two who are compared get different decisions; {share}" if totals.unfair else share
+    ends = f"fair share from {percent(totals.certified)} to {percent(1 - totals.falsified, up=True)}"
+    violated = totals.unfair and not share  # a share may be as great as is required nevertheless
+    return f"VIOLATED: two who are compared get different decisions; {ends}" if violated else ends
 
 
 def percent(share: Fraction, *, up: bool = False) -> str:
