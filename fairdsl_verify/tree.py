@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from fairdsl_verify import reject, require
+from fairdsl_verify.apart import apart
 from fairdsl_verify.bounds import BITS, Integers, Pass
 from fairdsl_verify.chain import network_of
 from fairdsl_verify.forest import Forest, Sum
@@ -23,7 +24,7 @@ from fairdsl_verify.slab import crossed
 #: Boxes that wait for their lines at most: a tree is not deeper than that.
 MOST_WAITING = 1 << 16
 #: Claims, and how many numbers they have, if it is not known how many.
-NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "=": None, "~": None, "/": None, "P": None, "R": None}
+NUMBERS = {"?": 0, "V": 0, "E": 0, "U": 2, "u": 2, "=": None, "~": None, "/": None, "P": None, "R": None}
 
 
 @dataclass
@@ -208,14 +209,15 @@ class Checker:
             shown = of_two(self, node, words) if kind == "P" else self.alike(self.bounded(node, slopes=slopes))
             require(shown, "a leaf is called one of one decision, and the bounds do not say so")
             totals.counted(fair=mass, sure=self.paired(sure, node.box))
-        elif kind in "~/R":
+        elif kind in "Uu" and not any({*numbers} <= {*each} for each in self.components(sure, node.box)):
+            reject("a leaf names two who are not compared, or may not be asked about")
+        elif kind in "~/Ru":
             require(possible == sure and self.paired(sure, node.box), "a leaf is counted, and perhaps nobody compared")
+            unfair, slopes = (apart(self, node, numbers, mass), []) if kind == "u" else (0, slopes)
             left = open_in(self, node, words) if kind == "R" else self.crossed(node, mass, slopes, along)
-            totals.open += min(mass, left)
-            totals.counted(fair=max(0, mass - left))
+            totals.open += min(mass, left) - unfair
+            totals.counted(fair=max(0, mass - left), unfair=unfair)
         elif kind == "U":
-            if not any({*numbers} <= {*component} for component in self.components(sure, node.box)):
-                reject("a leaf names two who are not compared, or may not be asked about")
             if [self.bounded(node, [number]).side for number in numbers] != [YES, NO]:
                 reject("a leaf names two as decided differently, and the bounds do not say so")
             totals.counted(unfair=mass)

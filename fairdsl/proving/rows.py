@@ -63,7 +63,7 @@ class Rows(NamedTuple):
         """Each row with multiples of half-spaces that make its least greatest (``Region.cut``)."""
         if not halves:
             return self
-        from fairdsl.backends.intervals.kernels.multiples import add_multiples
+        from fairdsl.backends.intervals import add_multiples
 
         constant, moved, slopes = (each.copy() for each in self)
         its_constant, its_moved, its_slopes = (np.stack(each)[:, :, 0] for each in zip(*halves, strict=True))

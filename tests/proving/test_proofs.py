@@ -209,6 +209,7 @@ def test_it_is_short() -> None:
         "claims about two": ("pairs.py",),
         "claims about lines": ("lines.py",),
         "claims about regions": ("regions.py",),
+        "units decided differently": ("apart.py",),
         "relaxed questions": ("relaxed.py",),
         "float32": ("margin.py",),
     }
