@@ -74,7 +74,8 @@ def _checked(question: Question, totals: Totals) -> Checked:
     follows &= totals.holds or not question.holds
     claims = "that the demand holds; " if question.holds else ""
     claims += f"{percent(question.certified)} fair, {percent(question.falsified)} unfair"
-    reached = f"{verdict_of(totals, loose=question.loose and question.asks == 'holds')} ({totals.leaves} leaves)"
+    share = question.asks == "share"
+    reached = f"{verdict_of(totals, loose=question.loose and not share, share=share)} ({totals.leaves} leaves)"
     return Checked(question, follows, claims, reached, totals, margin=question.margin if question.deployed else None)
 
 

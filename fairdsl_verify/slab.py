@@ -20,10 +20,13 @@ def crossed(found: Pass, mass: int, along: int | None = None) -> int:
     if along is not None:
         return between(found, found.lower, mass, *slab(found, found.lower, found.upper), along)
     # Nobody is above the threshold by the one row and below it by the other: open are those that neither row decides.
-    margin, rows = found.off << BITS * len(found.net.weights), (found.lower, found.upper)
-    starts = map(found.start, rows)
-    left = (between(found, row, mass, found.least(row) - at, margin - at) for row, at in zip(rows, starts, strict=True))
-    return sum(left) - mass
+    return short(found, found.lower, mass) + short(found, found.upper, mass) - mass
+
+
+def short(found: Pass, row: list[int], mass: int) -> int:
+    """At most so many of the box's units are not beyond the margin by a row."""
+    start, margin = found.start(row), found.off << BITS * len(found.net.weights)
+    return between(found, row, mass, found.least(row) - start, margin - start)
 
 
 def slab(found: Pass, lower: list[int], upper: list[int]) -> tuple[int, int]:

@@ -26,7 +26,8 @@ class Look(NamedTuple):
     """What a look at boxes says: the score of each assignment from and to, [boxes, assignments], what moves it most.
 
     ``crossed`` is about which part of a box the checker cannot say that the decision does not change in, as it is
-    (-1), or by lines along the attribute of the number ``along``.
+    (-1), or by lines along the attribute of the number ``along``. ``apart`` is about which part it says is decided
+    differently of the ``pair`` of assignments that are furthest apart, and ``left`` what is left open then.
     """
 
     low: Floats
@@ -34,6 +35,9 @@ class Look(NamedTuple):
     influence: Floats
     crossed: Floats
     along: NDArray[np.int64]
+    apart: Floats
+    left: Floats
+    pair: NDArray[np.int64]
 
 
 class Passed(NamedTuple):
@@ -85,7 +89,12 @@ class Looking:
         open_ = crossed(rows, ends)
         open_[:, 1:] *= self._of_lines(boxes, least, most)
         moved = rows.moved + (rows.least(ends) - rows.moved.min(axis=2))[:, :, None]
-        return Look(moved[:, 0], -moved[:, 1], influence, open_.min(axis=1), open_.argmin(axis=1) - 1)
+        # Of the pair each is bounded by itself, at least so well.
+        sure = 1 - below(moved.max(axis=2), np.abs(rows.slopes) * reach[:, None])
+        apart = np.maximum(sure.sum(axis=1) - 1, 0.0)
+        left = np.maximum(open_[:, 0] - apart, 0.0)
+        along, pair = open_.argmin(axis=1) - 1, moved.argmax(axis=2)
+        return Look(moved[:, 0], -moved[:, 1], influence, open_.min(axis=1), along, apart, left, pair)
 
     def passed(self, ends: Ends, signs: Sequence[NDArray[np.int8]] = ()) -> Passed:
         """One pass over boxes, or over regions of them.

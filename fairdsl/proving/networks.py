@@ -15,6 +15,7 @@ from math import log2
 from time import thread_time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals import Splitting, splittings_of
@@ -102,7 +103,7 @@ class _Growing:
         assert isinstance(checker.net, Integers)
         self._checker, self._root, self._pairing = checker, checker.root(), pairing
         self._looking = Looking(checker, checker.net)
-        self._planter = Planter(checker, Cutting(self._looking), self._say)
+        self._planter = Planter(checker, Cutting(self._looking), self._say, self._apart_in)
         self._components = checker.components(range(len(checker.assignments)), self._root.box)
         self._counted = counted(checker)
         #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.
@@ -177,6 +178,15 @@ class _Growing:
         else:
             one.grown.claim = claim
 
+    def _apart_in(self, leaves: Sequence[Waiting]) -> None:
+        """Claim of leaves in which many are decided differently how many these are, where less is left open then."""
+        for at in range(0, len(leaves) if len(self._components) == 1 else 0, _AT_ONCE):
+            some = leaves[at : at + _AT_ONCE]
+            looks = self._looking.look([one.box for one in some])
+            for one, left, pair in zip(some, looks.left.tolist(), looks.pair.tolist(), strict=True):
+                if left < -one.negative:
+                    one.grown.claim = f"u {pair[0]} {pair[1]}"
+
     def _parted(self, box: Box) -> tuple[int, int] | None:
         looks = self._looking.look([box])
         return self._apart(looks.low[0], looks.high[0])
@@ -211,7 +221,7 @@ class _Growing:
         """Leave a claim if it follows; what is counted needs no trial."""
         if self._counted and one.grown.claim == "=":
             one.grown.claim = "~"
-        elif self._counted and one.grown.claim[0] in "~/ER":
+        elif self._counted and one.grown.claim[0] in "~/ERu":
             return
         elif deadline.passed or not (self._follows(one, totals) or self._cut_again(one)):
             one.grown.claim = "~" if self._counted else "?"
@@ -300,7 +310,9 @@ class _Growing:
             looks = self._looking.look([box for box, _ in some])
             alike = (looks.low.min(axis=1) > 0) | (looks.high.max(axis=1) < 0)
             apart = (looks.low.max(axis=1) > 0) & (looks.high.min(axis=1) < 0)
-            orders, crossed = np.argsort(-looks.influence, axis=1).tolist(), looks.crossed.tolist()
+            orders, several = np.argsort(-looks.influence, axis=1).tolist(), len(self._components) == 1
+            parted = several & (looks.left < looks.crossed)
+            crossed = np.where(parted, looks.left, looks.crossed).tolist()
             for number, (box, grown) in enumerate(some):
                 one = Waiting(-self._mass(box) * crossed[number], next(self._number), box, grown)
                 if alike[number]:
@@ -312,14 +324,17 @@ class _Growing:
                 elif (cut := self._cut(box, orders[number])) is not None:
                     grown.split = line_of(*cut)
                     worth = self._counted and crossed[number] < _OPEN
-                    grown.claim = self._counting(int(looks.along[number])) if worth else "?"
+                    pair = looks.pair[number] if parted[number] else None
+                    grown.claim = self._counting(int(looks.along[number]), pair) if worth else "?"
                     self._worth += worth
                     heapq.heappush(self._heap, one)
                     continue
                 self._claimed.append(one)
 
-    def _counting(self, along: int) -> str:
-        """The claim that counts how much of a box is open, as it is or by lines along an attribute."""
+    def _counting(self, along: int, pair: NDArray[np.int64] | None) -> str:
+        """The claim that counts how much of a box is open: as it is, less who is apart, or by lines of an attribute."""
+        if pair is not None:
+            return f"u {pair[0]} {pair[1]}"
         return "~" if along < 0 else f"/ {self._looking.place_of(along)}"
 
     def _apart(self, low: Floats, high: Floats) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from time import thread_time
 from typing import NamedTuple
 
@@ -99,7 +99,8 @@ def _part(checker: Checker, drawn: Iterable[Waiting], deadline: Deadline) -> flo
         if one.grown.claim[0] in "EPU":
             part += 1
         elif one.grown.claim != "?":
-            part += _checked(checker, one).fair / checker.mass(Node(one.box))
+            found = _checked(checker, one)
+            part += (found.fair + found.unfair) / checker.mass(Node(one.box))
     return part / max(1, draws)
 
 
@@ -112,10 +113,21 @@ def _checked(checker: Checker, one: Waiting) -> Totals:
 
 
 class Planter:
-    """Makes trees of refinements; ``say`` claims of a leaf what is to be claimed, or what is known without."""
+    """Makes trees of refinements.
 
-    def __init__(self, checker: Checker, cutting: Cutting, say: Callable[[Waiting, str], None]) -> None:
-        self._checker, self._cutting, self._say, self._root = checker, cutting, say, checker.root()
+    ``say`` claims of a leaf what is to be claimed, or what is known without, ``apart`` of some that a part of their
+    units is decided differently.
+    """
+
+    def __init__(
+        self,
+        checker: Checker,
+        cutting: Cutting,
+        say: Callable[[Waiting, str], None],
+        apart: Callable[[Sequence[Waiting]], None],
+    ) -> None:
+        self._checker, self._cutting, self._say, self._apart = checker, cutting, say, apart
+        self._root = checker.root()
 
     def way(self, splitting: Splitting, later: float, deadline: Deadline) -> Way:
         """What comes of a refinement after a part of the time, if the checker takes so many seconds ``later``.
@@ -143,6 +155,7 @@ class Planter:
     def planted(self, splits: Splits, claim: str, most: int) -> tuple[Grown, list[Waiting]]:
         """The tree whose leaves, that many at most, say most, and what is claimed of them."""
         best, first, places = (each.tolist() for each in (_best(splits, most), splits.first, splits.place))
+        open_ = splits.open.tolist()
         tree, found = Grown(), list[Waiting]()
         waiting = [(0, self._root.box, tree)]
         while waiting:
@@ -152,13 +165,14 @@ class Planter:
                 grown.split, grown.below = line_of(places[node], halves[0][places[node]][1]), below
                 waiting += [(first[node] + at, halves[at], below[at]) for at in range(2)]
             elif best[node] in (FAIR, UNFAIR):
-                found.append(Waiting(0.0, len(found), box, _leaf(grown, best[node])))
+                found.append(Waiting(-open_[node], len(found), box, _leaf(grown, best[node])))
         self._claim(found, claim)
         return tree, found
 
     def _claim(self, leaves: Sequence[Waiting], claim: str) -> None:
         for one in leaves:
             self._say(one, claim)
+        self._apart([one for one in leaves if one.negative and one.grown.claim[0] in "~R"])
         cut = [one for one in leaves if one.grown.claim == REGIONS]
         for one, words in zip(cut, self._cutting.claims([one.box for one in cut]), strict=True):
             one.grown.claim = words
@@ -173,7 +187,8 @@ class Planter:
 
         def claimed(chosen: NDArray[np.int64]) -> list[Waiting]:
             boxes = (self._box(splits, parents, node) for node in chosen.tolist())
-            found = [Waiting(0.0, 0, box, _leaf(Grown(), int(best[at]))) for at, box in zip(chosen, boxes, strict=True)]
+            open_, says = (-splits.open[chosen]).tolist(), best[chosen].tolist()
+            found = [Waiting(*one, _leaf(Grown(), says[at])) for at, one in enumerate(zip(open_, count(), boxes))]
             self._claim(found, claim)
             return found
 

@@ -11,10 +11,6 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.proving.multiples import add_multiples
-
-__all__ = ["Ends", "Floats", "Rows", "below"]
-
 Floats = NDArray[np.float64]
 
 #: How steep a logistic curve is that is close to the normal distribution's.
@@ -67,6 +63,8 @@ class Rows(NamedTuple):
         """Each row with multiples of half-spaces that make its least greatest (``Region.cut``)."""
         if not halves:
             return self
+        from fairdsl.backends.intervals import add_multiples
+
         constant, moved, slopes = (each.copy() for each in self)
         its_constant, its_moved, its_slopes = (np.stack(each)[:, :, 0] for each in zip(*halves, strict=True))
         add_multiples(constant, moved, slopes, its_constant, its_moved, its_slopes, ends.low, ends.high)

@@ -148,7 +148,8 @@ def _counted(checker: Checker, rng: random.Random, *, regions: bool) -> list[str
         elif regions:
             lines += cutting.claims([box])
         else:
-            lines.append(rng.choice(["/ 0", "/ 2", "/ 0 13107", "/ 2 0 65536", "/ 1", "~", "~ 32768"]))
+            claims = ["/ 0", "/ 2", "/ 0 13107", "/ 2 0 65536", "/ 1", "~", "~ 32768", "u 0 1", "u 1 0"]
+            lines.append(rng.choice(claims))
     return lines
 
 
@@ -294,6 +295,8 @@ def tampered(text: str, kind: str, rng: random.Random) -> str:
                     "/ 1 9999",
                     "V",
                     "U 0 1",
+                    "u 0 1",
+                    "u 1 0",
                     "U 2 0",
                     "U 3 0",
                     "+ 0 1",

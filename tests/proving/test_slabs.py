@@ -9,15 +9,17 @@ from fractions import Fraction
 from itertools import pairwise, product
 from operator import mul
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from onnx import helper
 
-from fairdsl_verify import RejectedError, bounds, lines, slab
+from fairdsl_verify import RejectedError, apart, bounds, lines, slab
 from fairdsl_verify.bounds import BITS, Integers, Lanes, Pass, _multiples
 from fairdsl_verify.chain import Affine, Network
-from fairdsl_verify.question import CELLS, MAYBE, Question
+from fairdsl_verify.question import CELLS, MAYBE, NO, YES, Question
+from fairdsl_verify.tree import Checker, Node
 from tests.proving.test_checker_review import ABOVE_ZERO, LINEAR, PEOPLE, chain_file, question, tried
 
 
@@ -111,6 +113,58 @@ def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
     crossed = [unit for unit in units if either(net, unit)]
     for along in (None, 0, 1, 2):
         assert len(crossed) <= slab.crossed(found, len(units), along) <= max(len(units), len(crossed))
+
+
+def surely_apart(seed: int) -> tuple[int, int, int]:
+    """How many units have the first of two above the threshold and the second below, what is said of it, and of all."""
+    rng = random.Random(seed)
+    asked, net = drawn(rng)
+    net.margin = rng.choice((0, 0, 1, net.scale))
+    box = part_of(asked, rng)
+    units = list(product(*(range(low, high + 1) for low, high in box[:3])))
+    pair = rng.choice(((0, 1), (1, 0)))
+    checker = cast(Checker, SimpleNamespace(bounded=lambda node, only: Pass(net, node.box, only)))
+    said = apart.apart(checker, Node(tuple(box)), pair, len(units))
+    found = [[net.high(None, tuple((at, at) for at in (*unit, sex))) for sex in pair] for unit in units]
+    return found.count([YES, NO]), said, len(units)
+
+
+def test_no_unit_is_decided_differently_for_certain_that_is_not() -> None:
+    found = [surely_apart(seed) for seed in range(150)]
+    assert all(said <= true for true, said, _ in found)
+    assert sum(0 < true == said < all_ for true, said, all_ in found) > 5
+
+
+@pytest.mark.parametrize("fault", ["one less than there are", "the other one", "the other side"])
+def test_faults_of_what_is_apart_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = slab.short
+    match fault:
+        case "one less than there are":
+            monkeypatch.setattr(apart, "short", lambda *given: short(*given) - 1)
+        case "the other one":
+            monkeypatch.setattr(apart, "short", lambda found, row, mass: mass - short(found, row, mass))
+        case _:
+            monkeypatch.setattr(apart, "YES", NO)
+            monkeypatch.setattr(apart, "NO", YES)
+    found = [surely_apart(seed) for seed in range(150)]
+    assert any(said > true for true, said, _ in found)
+
+
+def test_a_leaf_says_how_many_are_apart(tmp_path: Path) -> None:
+    """``age + 4 sex > 1/2``: those of -3 to 0 are apart, 4 of 201."""
+    wide = [PEOPLE[0] | {"low": -100, "high": 100}, PEOPLE[1]]
+    asked = question(attributes=wide, asks="share", decides={"of": "score", "relation": ">", "threshold": "1/2"})
+    asked["claims"] = asked["claims"] | {"holds": False, "certified": 0, "falsified": 0, "compared": []}
+    model = chain_file([helper.make_node("Gemm", ["x", "w"], ["y"], transB=1)], {"w": [[1, 4]]})
+    found = tried(tmp_path, model, asked, "u 1 0").totals
+    assert (found.unfair, found.fair, found.open) == (4, 197, 0)
+    assert tried(tmp_path, model, asked, "u 0 1").totals.unfair == 0
+    for claim in ("u", "u 0", "u 0 1 1", "u 0 x"):
+        with pytest.raises(RejectedError, match=r"not a claim|not a number"):
+            tried(tmp_path, model, asked, claim)
+    assert tried(tmp_path, model, asked, "u 0 0").totals.unfair == 0
+    with pytest.raises(RejectedError, match="names two who are not compared"):
+        tried(tmp_path, model, asked, "u 0 2")
 
 
 def either(net: Integers, unit: Sequence[int]) -> bool:

@@ -10,14 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.encoding import IntervalJob
+    from fairdsl.backends.intervals.kernels.multiples import add_multiples
     from fairdsl.backends.intervals.procedure import Intervals
     from fairdsl.backends.intervals.splits import FAIR, HALVED, UNFAIR, Splits, Splitting, splittings_of
 
-__all__ = ["FAIR", "HALVED", "UNFAIR", "IntervalJob", "Intervals", "Splits", "Splitting", "splittings_of"]
+__all__ = [
+    "FAIR",
+    "HALVED",
+    "UNFAIR",
+    "IntervalJob",
+    "Intervals",
+    "Splits",
+    "Splitting",
+    "add_multiples",
+    "splittings_of",
+]
 
 _MODULES = {
     "IntervalJob": "encoding",
     "Intervals": "procedure",
+    "add_multiples": "kernels.multiples",
     **dict.fromkeys(("FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splittings_of"), "splits"),
 }
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 OPEN, FAIR, UNFAIR, HALVED = range(4)
 #: A box of which less than this part is not known to be unfair counts as unfair.
 _REST = 1e-6
+#: And where less than this part is known to be unfair, that is not worth a claim.
+_PART = 1 / 64
 #: Trials of what a leaf has to gain at least, which end where there are nearly as many leaves as there may be.
 _TRIALS, _NEARLY = 40, 0.98
 
@@ -43,6 +45,11 @@ class Splits:
     violating: NDArray[np.float64]
     falsified: NDArray[np.float64]
 
+    @property
+    def open(self) -> NDArray[np.float64]:
+        """Which part of a box may be unfair, where a part of it surely is; of all others 0."""
+        return np.where(self.falsified > _PART * self.mass, self.violating / self.mass, 0.0)
+
     def best(self, leaves: int, least: float = 0.0) -> NDArray[np.int64]:
         """What to say of each node, so that about so many leaves, at most, say most together; each at least so much.
 
@@ -50,7 +57,8 @@ class Splits:
         Classification and Regression Trees, chapter 3); the price is halved until the leaves are as many.
         """
         unfair = self.falsified >= self.mass * (1 - _REST)
-        gains, levels = np.where(unfair, self.mass, self.mass - self.violating), self._levels()
+        known = self.mass - self.violating + self.falsified
+        gains, levels = np.where(unfair, self.mass, known), self._levels()
         low, high = least, 1.0
         found = self._at_price(gains, levels, low)
         enough = len(self.leaves(found)) <= leaves

@@ -1,17 +1,14 @@
-"""The kernel that bounds rows of many boxes by half-spaces as well: which multiples of these to add (weak duality)."""
+"""Rows of many boxes, bounded by half-spaces as well: which multiples of these to add (weak duality).
+
+Who proves a share bounds regions so before the checker does, which has the same multiples in whole numbers.
+"""
 
 from __future__ import annotations
 
 from math import inf
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fairdsl.backends.intervals.kernels.layout import Floats
 from fairdsl.numerics.kernels.compiled import exact, part
-
-__all__ = ["add_multiples"]
-
-Floats = NDArray[np.float64]
 
 
 @part
