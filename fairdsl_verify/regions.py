@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from operator import add, sub
+from operator import add, gt, sub
 from typing import TYPE_CHECKING
 
 from fairdsl_verify import reject, require
@@ -66,7 +66,9 @@ class Region(Pass):
                 rows = ([each << BITS for each in self._unit(layer, unit, sign)] for sign in (1, -1))
                 low, high = (Pass.least(self, self.cut(row, layer + 1)) >> BITS * (layer + 1) for row in rows)
                 lows[unit], highs[unit] = max(lows[unit], low), min(highs[unit], -high)
-        return lows, highs
+        # Of nobody bounds contradict each other, by more than lanes hold.
+        self.empty = self.empty or any(map(gt, lows, highs))
+        return list(map(min, lows, highs)), highs
 
     def _unit(self, layer: int, unit: int, sign: int) -> list[int]:
         """What lies below a unit's number, times the sign; all layers below it are known, and no other."""

@@ -6,9 +6,10 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ from fairdsl.proving.looking import Looking
 from fairdsl_verify import regions, slab
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import Affine, Network
-from fairdsl_verify.question import YES, Box, Question
+from fairdsl_verify.question import MAYBE, YES, Box, Question
 from fairdsl_verify.regions import Region, open_in
 from fairdsl_verify.tree import Checker, Node
+from tests.proving.test_checker_review import ABOVE_ZERO, PEOPLE, question
 from tests.proving.test_slabs import drawn, either, part_of, values_of
 
 
@@ -88,6 +90,75 @@ def several() -> list[tuple[Any, Node, list[str], int, int]]:
     return made
 
 
+def deep(rng: random.Random) -> tuple[Question, Integers]:
+    """Up to four hidden layers, and several attributes differ; of listed values no row is a multiple of another one."""
+    sizes = {"age": rng.choice((6, 20)), "job": 4, "sex": 2, "race": 3, "group": rng.choice((1, 3))}
+    age, *others = sizes
+    people: list[dict[str, Any]] = [{"name": age, "type": "integer", "low": -2, "high": sizes[age] - 3}]
+    for name in others:
+        values = list(range(sizes[name]))
+        people.append({"name": name, "type": "values", "values": values, "labels": list(map(str, values))})
+
+    def numbers(count: int) -> list[Fraction]:
+        return [Fraction(each) for each in rng.choices((-2, -1, -1, 0, 1, 1, 2), k=count)]
+
+    def terms() -> list[list[Any]]:
+        listed = [[name, list(map(str, numbers(sizes[name])))] for name in rng.sample(others, 2)]
+        return [[age, rng.randint(-2, 2)], *listed]
+
+    decides = {"of": "score", "relation": rng.choice((">", ">=", "<", "<=")), "threshold": 0}
+    reads = [{"constant": 0, "terms": terms()} for _ in range(3)]
+    asked = Question(question(attributes=people, reads=reads, differ=others[1:], decides=decides))
+    widths = [3, *(rng.randint(2, 3) for _ in range(rng.randint(1, 4))), 1]
+    layers = [Affine([numbers(below) for _ in range(width)], numbers(width)) for below, width in pairwise(widths)]
+    network = Network([[layer] for layer in layers], sigmoid=False)
+    net = Integers(asked, network)
+    *_, (score,) = values_of(net, [rng.randrange(attribute.size) for attribute in asked.attributes])
+    layers[-1].bias[0] -= Fraction(score, net.scale)
+    return asked, Integers(asked, network)
+
+
+@cache
+def parts() -> list[tuple[Any, Node, list[str], int]]:
+    """Trees about these, where a part of the assignments is asked about, with how many units are unfair."""
+    made = []
+    for seed in range(320, 400):  # of one of these somebody is just where a half-space ends
+        rng = random.Random(seed)
+        asked, net = deep(rng)
+        net.margin = rng.choice((0, 0, 0, 1))
+        only = sorted(rng.sample(range(len(net.moves)), rng.choice((2, 4, 6))))
+        ages, _, *differing = [(0, attribute.size - 1) for attribute in asked.attributes]
+        first, last = sorted(rng.choices(range(4), k=2))
+        node = Node((ages, (first, last), *differing), tuple(YES * (at in only) for at, _ in enumerate(net.moves)))
+        found, unfair = Pass(net, node.box, only), 0
+        units = list(product(*(range(low, high + 1) for low, high in node.box[:2])))
+        for unit in units:
+            sides = {net.high(None, tuple((at, at) for at in (*unit, *asked.assignments[one]))) for one in only}
+            unfair += len(sides) > 1 or MAYBE in sides
+        checker = SimpleNamespace(question=asked, net=net, mass=Mock(return_value=len(units)))
+        made += [(checker, node, list(tree(rng, found)), unfair) for _ in range(4 if unfair else 0)]
+    return made
+
+
+def test_of_some_of_several_who_differ_none_is_left_out() -> None:
+    found = [unfair <= open_in(checker, node, words) for checker, node, words, unfair in parts()]
+    assert len(found) > 200
+    assert all(found)
+
+
+def test_bounds_of_nobody_may_be_any_way_apart() -> None:
+    """``x + y <= -1`` and ``x <= 3000 (y - 1)``, from -1 to 1, is nobody: bounds of what is above left their lanes."""
+    people = [*({"name": name, "type": "integer", "low": -1, "high": 1} for name in "xyz"), PEOPLE[1]]
+    reads = [{"constant": 0, "terms": [[name, 1]]} for name in "xyz"]
+    asked = Question(question(attributes=people, reads=reads, decides=ABOVE_ZERO))
+    rows, biases = [[-1, -1, 0], [-1, 3000, 0], [-2, 1, 2]], [-1, -3000, 0]
+    first = Affine([list(map(Fraction, row)) for row in rows], list(map(Fraction, biases)))
+    score = Affine([[Fraction(0), Fraction(0), Fraction(1)]], [Fraction(0)])
+    net, box = Integers(asked, Network([[first], [score]], sigmoid=False)), ((0, 2), (0, 2), (0, 2), (0, 1))
+    assert Region(net, box, (0, 1), {(0, 0): True, (0, 1): True}, 0).empty
+    assert not Region(net, box, (0, 1), {(0, 0): True, (0, 1): False}, 0).empty
+
+
 def test_no_unit_that_is_unfair_is_left_out() -> None:
     """Some trees say more than one pass does, and some all that there is to say."""
     less = tight = 0
@@ -130,11 +201,25 @@ def smaller(self: Region, *given: Any) -> list[int]:
     return [constant + sum(map(abs, counts)) // 2, *counts]
 
 
+def touched(self: Region, layer: int, ends: Any) -> Any:
+    """Who is just where a half-space ends is taken for nobody."""
+    found = WITHIN(self, layer, ends)
+    self.empty |= any(Pass.least(self, half) >= 0 for half in self._halves[layer])
+    return found
+
+
+def of_the_first(*given: Any) -> Region:
+    """The way from one to another is where the first of them is."""
+    return Region(*given[:2], given[2][:1], *given[3:])
+
+
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a sign says more than it does": (Region, "within", too_narrow),
     "one side stands for both": (Region, "within", turned),
     "the half is the other one": (Region, "_unit", lambda self, layer, unit, sign: UNIT(self, layer, unit, -sign)),
     "the half is smaller": (Region, "_unit", smaller),
+    "an edge is nobody": (Region, "within", touched),
+    "the first is all of the way": (regions, "Region", of_the_first),
     "nobody is off": (regions, "Region", of_the_region),
     "one less than there are": (regions, "between", lambda *given: slab.between(*given) - 1),
     "a region is forgotten": (
@@ -156,7 +241,8 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
 def test_faults_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each leaves somebody out who is unfair."""
     monkeypatch.setattr(*FAULTS[fault])
-    assert any(open_in(checker, node, words) < unfair for checker, node, words, unfair, _ in several())
+    cases = chain(parts(), several())
+    assert any(open_in(checker, node, words) < unfair for checker, node, words, unfair, *_ in cases)
 
 
 def test_the_writer_bounds_regions_as_the_checker_does() -> None:
