@@ -5,9 +5,9 @@
 NETWORKS are folders that hold GC-1.onnx and the others, at any depth; FOLDER holds specs with the question `share`
 about one model of trees. There are the spec of ``examples/credit``, the questions of ``partition_questions.csv``,
 shares of the networks and of the ensembles, of one tree (the first of the last forest that tests the sex), and rates:
-``examples/recidivism`` and ``examples/admissions``. For shares `check` has 10 seconds (``--seconds``), and the proof
-four times as many; for all else it is 30. Both programs run in processes of their own. Ends with 1 if a proof is not
-verified.
+``examples/recidivism`` and ``examples/admissions``. For shares `check` has 10 seconds (``--seconds``), once without a
+proof and once with one, which has four times as many (or ``--proof-seconds``); for all else it is 30. Both programs run
+in processes of their own. Ends with 1 if a proof is not verified.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import onnx
 from onnx import helper
@@ -40,10 +41,11 @@ SEX, VOTES = 8, ("class_ids", "class_nodeids", "class_treeids", "class_weights")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One demand: what `check` says, what its proof shows, and what the checker takes."""
+    """One demand: what `check` says alone and with the proof, what that shows, and what the checker takes."""
 
     what: str
     demand: str
+    alone: str
     verdict: str
     proved: str
     leaves: int
@@ -55,8 +57,8 @@ class Row:
     def markdown(self) -> str:
         answer = "yes" if self.verified else "**no**"
         return (
-            f"| {self.what} | {self.demand} | {self.verdict} | {self.proved} | {self.leaves:,} | {self.size:,} | "
-            f"{self.written:.1f} | {self.checked:.1f} | {answer} |"
+            f"| {self.what} | {self.demand} | {self.alone} | {self.verdict} | {self.proved} | {self.leaves:,} | "
+            f"{self.size:,} | {self.written:.1f} | {self.checked:.1f} | {answer} |"
         )
 
 
@@ -64,30 +66,44 @@ def percent(value: float | str) -> str:
     return f"{float(Fraction(value)):.2%}"
 
 
-def asked(spec: Path, what: str, seconds: float, names: tuple[str, ...] = (), *, by_cpu: bool = False) -> Iterator[Row]:
-    """Each demand of a spec, or of these properties."""
-    command = [*BY_CPU, "--root", "/"] if by_cpu else [*COMMAND, "--root", "/"]
-    with tempfile.TemporaryDirectory() as folder:
-        report, proofs = Path(folder) / "report.json", Path(folder) / "proofs"
-        given = [arg for name in names for arg in ("--property", name)]
-        run = ["check", str(spec), *given, "--timeout", str(seconds), "--proof", str(proofs)]
-        started = cpu()
+@dataclass(frozen=True)
+class Asking:
+    """How `check` is run: its seconds, those of a proof if they are others, and whether they are CPU seconds."""
+
+    seconds: float = 30.0
+    proof: float | None = None
+    by_cpu: bool = False
+
+    def report(self, spec: Path, folder: Path, *more: str) -> list[tuple[str, dict[str, Any]]]:
+        """Each demand of a spec as the report has it, with its property; none, and that is said, where it is none."""
+        command = [*(BY_CPU if self.by_cpu else COMMAND), "--root", "/", "check", str(spec), *more]
+        command += ["--timeout", str(self.seconds), *(["--jobs", "1"] if self.by_cpu else [])]
+        report = folder / "report.json"
         done = subprocess.run(
-            [sys.executable, *command, *run, *(["--jobs", "1"] if by_cpu else []), "--report", str(report)],
-            capture_output=True,
-            check=False,
+            [sys.executable, *command, "--report", str(report)], capture_output=True, text=True, check=False
         )
-        written = cpu() - started
         if not report.exists():
-            print(f"{what}: {done.stderr.strip().splitlines()[:1]}", file=sys.stderr)
-            return
+            print(f"{spec.stem}: {done.stderr.strip().splitlines()[:1]}", file=sys.stderr)
+            return []
+        properties = json.loads(report.read_text())["properties"]
+        report.unlink()
+        return [(item["name"], each) for item in properties for each in item["demands"]]
+
+
+def asked(spec: Path, what: str, asking: Asking, *names: str, share: bool = False) -> Iterator[Row]:
+    """Each demand of a spec, or of these properties; a ``share`` is asked for without a proof as well."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, given = Path(name), [arg for name in names for arg in ("--property", name)]
+        alone = [said_of(each) for _, each in asking.report(spec, folder, *given)] if share else []
+        proving = ["--proof", str(folder / "proofs")]
+        proving += [] if asking.proof is None else ["--proof-seconds", str(asking.proof)]
+        started = cpu()
+        demands = asking.report(spec, folder, *given, *proving)
+        written = cpu() - started
         models = [
             arg for path in (*spec.parent.glob("*.onnx"), *spec.parent.glob("*.json")) for arg in ("--model", str(path))
         ]
-        demands = [
-            (item["name"], each) for item in json.loads(report.read_text())["properties"] for each in item["demands"]
-        ]
-        for name, demand in demands:
+        for number, (name, demand) in enumerate(demands):
             if (proof := demand.get("proof")) is None:
                 continue
             path = Path(proof["path"])
@@ -98,6 +114,7 @@ def asked(spec: Path, what: str, seconds: float, names: tuple[str, ...] = (), *,
             yield Row(
                 what=what,
                 demand=name,
+                alone=alone[number] if alone else "",
                 verdict=said_of(demand),
                 proved=proved_of(proof),
                 leaves=int(reached.split("(")[-1].split(" ")[0]) if "leaves)" in reached else 0,
@@ -157,10 +174,11 @@ def one_tree(ensemble: Path, folder: Path) -> Path:
 
 def rows(arguments: argparse.Namespace, folder: Path) -> Iterator[Row]:
     networks = {path.stem: path for each in arguments.networks for path in networks_in(Path(each), None)}
+    asking = Asking(arguments.seconds, arguments.proof_seconds, arguments.cpu)
     wanted = lambda name: not arguments.only or name in arguments.only  # noqa: E731
     for name in ("credit", "recidivism", "admissions"):
         if wanted(name):
-            yield from asked(EXAMPLES / name / f"{name}.fair", name, 30)
+            yield from asked(EXAMPLES / name / f"{name}.fair", name, Asking())
     for number, question in enumerate(questions(), 1):
         if question.network in networks and wanted("partitions"):
             spec = folder / "partition" / "partition.fair"
@@ -168,7 +186,7 @@ def rows(arguments: argparse.Namespace, folder: Path) -> Iterator[Row]:
             held = spec.with_name(f"{question.network}.onnx")
             held.write_bytes(networks[question.network].read_bytes())
             spec.write_text(spec_of(question, held))
-            yield from asked(spec, f"{number}: {question.network}, {question.target}", 30)
+            yield from asked(spec, f"{number}: {question.network}, {question.target}", Asking())
     for name, network in networks.items():
         if wanted(name):
             spec = folder / name / "share.fair"
@@ -176,16 +194,15 @@ def rows(arguments: argparse.Namespace, folder: Path) -> Iterator[Row]:
             held = spec.with_name(network.name)
             held.write_bytes(network.read_bytes())
             write_spec(spec, held)
-            yield from asked(spec, name, arguments.seconds, by_cpu=arguments.cpu)
+            yield from asked(spec, name, asking, share=True)
     ensembles = sorted(Path(arguments.ensembles).glob("*.fair")) if arguments.ensembles else []
     for ensemble in ensembles:
         if wanted(ensemble.stem):
-            yield from asked(ensemble, ensemble.stem, arguments.seconds, ("share",), by_cpu=arguments.cpu)
+            yield from asked(ensemble, ensemble.stem, asking, "share", share=True)
     forests = [each for each in ensembles if each.stem.startswith("rf")]
     if forests and wanted("tree"):
-        yield from asked(
-            one_tree(forests[-1], folder), f"one tree of {forests[-1].stem}", arguments.seconds, ("share",)
-        )
+        what = f"one tree of {forests[-1].stem}"
+        yield from asked(one_tree(forests[-1], folder), what, Asking(arguments.seconds), "share", share=True)
 
 
 def main() -> int:
@@ -193,14 +210,15 @@ def main() -> int:
     parser.add_argument("networks", nargs="*", help="folders of networks")
     parser.add_argument("--ensembles", help="folder of specs about trees")
     parser.add_argument("--seconds", type=float, default=10.0, help="seconds for shares, of `check`")
+    parser.add_argument("--proof-seconds", type=float, help="seconds for the proof of a share")
     parser.add_argument("--cpu", action="store_true", help="seconds for shares are CPU seconds of one process")
     parser.add_argument(
         "--only", nargs="*", help="credit, partitions, recidivism, admissions, tree, or names of models"
     )
     parser.add_argument("--csv", help="where to write the rows")
     arguments = parser.parse_args()
-    print("| of | demand | `check` with proof | proved | leaves | bytes | CPU s for both | checked in | verified |")
-    print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |")
+    print("| of | demand | `check` | with proof | proved | leaves | bytes | CPU s for both | checked in | verified |")
+    print("| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |")
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for row in rows(arguments, Path(folder)):

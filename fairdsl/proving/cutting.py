@@ -22,7 +22,7 @@ __all__ = ["REGIONS", "Cutting"]
 REGIONS = "R"
 
 #: Boxes that are cut together, and regions of each at most.
-_AT_ONCE, _MOST = 256, 16
+_AT_ONCE, _MOST = 256, 32
 
 #: A box, or a region, that leaves less than this part of it open is left as it is.
 _LITTLE = 1e-3

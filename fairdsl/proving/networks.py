@@ -51,8 +51,8 @@ _OPEN = 0.999
 #: How much longer than the proof may take the checker may: of a share only it goes through the claims, afterwards.
 _CHECKING = 18
 
-#: But no more seconds than these: whoever asked for a proof waits for it.
-_WAITING = 180.0
+#: But no more seconds than these, or so many times as long as the proof: whoever asked for it waits for both.
+_WAITING, _PATIENT = 180.0, 4
 
 #: The part of the time that is left for one way once all were tried, and the one after which some are given up.
 _GROWS, _SOON = 1 / 2, 1 / 24
@@ -183,7 +183,7 @@ class _Growing:
 
     def _later(self, deadline: Deadline) -> float:
         """How many seconds the checker may take afterwards."""
-        seconds = min(_CHECKING * deadline.remaining, _WAITING)
+        seconds = min(_CHECKING * deadline.remaining, max(_WAITING, _PATIENT * deadline.remaining))
         return seconds - (0.0 if self._pairing is None else self._pairing.seconds)
 
     def grown(self, deadline: Deadline) -> tuple[Grown, Totals]:

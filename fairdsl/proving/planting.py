@@ -33,12 +33,13 @@ TRIAL = 1 / 12
 CLEARLY = 0.02
 
 #: The part of the time that is left in which some leaves are drawn, to know what the checker makes of all: so many by
-#: mass at most, in such steps, and in any case so few; and whatever their mass is, to know how long it takes, so many
-#: of which something is claimed, and so many of these that are checked.
-_TELLING, _DRAWS, _STRIDE, _FEW, _CLAIMED, _TIMED = 1 / 30, 1024, 633, 8, 256, 48
+#: mass at most, in such steps, so many of them together, and in any case so few; and whatever their mass is, to know
+#: how long it takes, so many of which something is claimed, and so many of these that are checked.
+_TELLING, _DRAWS, _STRIDE, _AT_ONCE, _FEW, _CLAIMED, _TIMED = 1 / 30, 1024, 633, 16, 8, 256, 48
 
-#: Claims are tried on a tree of so many leaves; so many there are at least.
-_TRIED, _LEAST = 2048, 64
+#: Claims are tried on a tree of so many leaves, which tells enough of one that has about as many; so many are taken at
+#: least.
+_TRIED, _LEAST, _ALIKE = 2048, 64, 2 / 3
 
 #: Leaves that together would be so small a part of everything are not worth the checker's time.
 _ALL_LIGHT = 1e-3
@@ -126,8 +127,9 @@ class Planter:
         claims = (REGIONS,) if splitting.regions else CLAIMS
         some = {claim: self._told(splits, claim, _TRIED, deadline) for claim in claims}
         claim = max(claims, key=lambda each: some[each].share + CLEARLY * (each == CLAIMS[0]))
-        most = _most(later, some[claim])
-        told = self._told(splits, claim, most, deadline)
+        told, most = some[claim], _most(later, some[claim])
+        if not _ALIKE * _TRIED < most < _TRIED / _ALIKE:
+            told = self._told(splits, claim, most, deadline)
         return Way(splitting, claim, most, told.share, told.making * told.leaves / trial)
 
     def grown(self, way: Way, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
@@ -175,15 +177,23 @@ class Planter:
             self._claim(found, claim)
             return found
 
-        started, some = thread_time(), claimed(nodes[:: 1 + len(nodes) // _CLAIMED])
-        making, timed = (thread_time() - started) / max(1, len(some)), some[:: 1 + len(some) // _TIMED]
-        started = thread_time()
-        for one in timed:
+        sample = nodes[:: 1 + len(nodes) // _CLAIMED]
+        parts = 1 + len(sample) // _TIMED
+        started, end, some = thread_time(), after(_TELLING, deadline), list[Waiting]()
+        for at in range(parts):
+            if not (some and end.passed):
+                some += claimed(sample[at::parts])
+        making = (thread_time() - started) / max(1, len(some))
+        started, end, checked = thread_time(), after(_TELLING, deadline), 0
+        for one in some[:: 1 + len(some) // _TIMED]:
+            if checked >= _FEW and end.passed:
+                break
+            checked += 1
             if one.grown.claim[0] not in "EPU":
                 _checked(self._checker, one)
-        checking = (thread_time() - started) / max(1, len(timed))
+        checking = (thread_time() - started) / max(1, checked)
         drawn = nodes[_by_mass(splits.mass[nodes])]
-        several = (claimed(drawn[at : at + _TIMED]) for at in range(0, len(drawn), _TIMED))
+        several = (claimed(drawn[at : at + _AT_ONCE]) for at in range(0, len(drawn), _AT_ONCE))
         share = _part(self._checker, chain.from_iterable(several), deadline) * float(splits.mass[nodes].sum())
         return Told(len(nodes), share, making, checking)
 
