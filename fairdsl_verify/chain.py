@@ -8,7 +8,7 @@ from fractions import Fraction
 from operator import add, mul, sub
 
 from fairdsl_verify import reject, require
-from fairdsl_verify.onnx_file import Graph, Node, Tensor
+from fairdsl_verify.onnx_file import Graph, Node, Tensor, tensor
 
 
 @dataclass
@@ -53,6 +53,7 @@ def network_of(graph: Graph, columns: int) -> Network:
     """The network of a graph over so many columns; rejects whatever is more than a chain of affine maps and ReLU."""
     if len(graph.outputs) != 1 or graph.width not in (0, columns):
         reject(f"the model has several outputs, or reads {graph.width} columns where the question fills {columns}")
+    list(map(tensor, graph.others.values()))  # which rejects them
     name, constants, sigmoid, width = graph.input, dict(graph.constants), False, columns
     nodes: list[list[Affine]] = [[]]
     for node in graph.nodes:

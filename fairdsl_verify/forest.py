@@ -18,7 +18,7 @@ from typing import Any
 from fairdsl_verify import reject, require
 from fairdsl_verify.margin import of_threshold, of_trees
 from fairdsl_verify.moments import Runs, variance
-from fairdsl_verify.onnx_file import Graph, Node
+from fairdsl_verify.onnx_file import Graph, Node, tensor
 from fairdsl_verify.question import MAYBE, Attribute, Box, Column, Model, integral, side_of
 
 #: Lists of nodes, and of votes.
@@ -125,7 +125,8 @@ class Forest:
     """The ensemble that a question and a model's file come to: the sum less what it is compared with."""
 
     def __init__(self, question: Model, graph: Graph) -> None:
-        node = next(each for each in graph.nodes if each.domain == "ai.onnx.ml")
+        list(map(tensor, graph.others.values()))  # which rejects them
+        node = trees_of(graph)[0]
         labels = node.op == "TreeEnsembleClassifier"
         if node.op not in ("TreeEnsembleClassifier", "TreeEnsembleRegressor"):
             reject(f"this program does not know the operator `{node.op}`")
@@ -266,6 +267,11 @@ class Forest:
         point = [low for low, _ in box]
         total = known[0] + sum(tree.at(point) for tree in known[1])
         return side_of(total, total, self.margin, zero_is_low=self.zero_is_low)
+
+
+def trees_of(graph: Graph) -> list[Node]:
+    """The nodes that are ensembles of trees."""
+    return [node for node in graph.nodes if node.domain == "ai.onnx.ml" and node.op[:12] == "TreeEnsemble"]
 
 
 def _back(graph: Graph, name: str, kind: int) -> str:

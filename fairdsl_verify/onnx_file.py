@@ -173,16 +173,20 @@ class Graph:
             reject("the model uses operators of a domain that is not ONNX's")
         graph = Message(model.one(7, 2, b""))
         graph.only((1, 2, 5, 10, 11, 12, 13), "the graph")
-        tensors = list(map(tensor, graph.each(5)))
+        stored = [(Message(item).text(8), item) for item in graph.each(5)]
+        #: Initializers of whole numbers and texts, as bytes: `classifiers` alone reads any.
+        self.others = {name: item for name, item in stored if Message(item).one(2, 0, 0) in (6, 7, 8)}
+        tensors = [tensor(item) for name, item in stored if name not in self.others]
         self.constants: dict[str, Tensor] = dict(tensors)
         given, self.nodes = [Message(item) for item in graph.each(11)], list(map(Node, graph.each(1)))
         self.outputs = [Message(item).text(1) for item in graph.each(12)]
-        made = [name for name, _ in tensors] + [name for node in self.nodes for name in node.outputs]
+        made = [name for name, _ in stored] + [name for node in self.nodes for name in node.outputs]
         if len(given) != 1 or given[0].text(1) in self.constants:
             reject("the model has several inputs, or an initializer that callers may replace")
         self.input = given[0].text(1)
         require(len({*made, self.input, ""}) == len(made) + 2, "a tensor is made twice, or has no name")
-        shape = Message(Message(Message(given[0].one(2, 2, b"")).one(1, 2, b"")).one(2, 2, b""))
+        kind = Message(Message(given[0].one(2, 2, b"")).one(1, 2, b""))
+        shape, self.kind = Message(kind.one(2, 2, b"")), kind.one(1, 0, 0)
         sizes = [Message(size).one(1, 0, 0) for size in shape.each(1)]
         require(len(sizes) in (0, 2), "the model's input is not a table, with a row for each individual")
         #: How many columns the input is declared to have; 0 where the file leaves that open.

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from fairdsl_verify import reject
 from fairdsl_verify.bounds import Integers
-from fairdsl_verify.chain import Affine, Network, network_of
-from fairdsl_verify.forest import Forest, Tree
+from fairdsl_verify.chain import Affine, Network
+from fairdsl_verify.classifiers import reduced
+from fairdsl_verify.forest import Forest, Tree, trees_of
 from fairdsl_verify.groups import COMPARES, Rate, RatesQuestion
 from fairdsl_verify.margin import margin_of
 from fairdsl_verify.masses import MOST_POSITIONS, MOST_STATES, Elimination, Formulas, Step
@@ -78,14 +79,14 @@ def net_of(question: RatesQuestion, content: bytes) -> Integers | Forest:
     """The model's score less its threshold, of one that has one."""
     if question.kind == "onnx":
         graph = Graph(content)
-        if any(node.domain == "ai.onnx.ml" for node in graph.nodes):
+        if trees_of(graph):
             return Forest(question, graph)
-        network = network_of(graph, len(question.reads))
+        asked, network = reduced(question, graph)
         if len(network.nodes) > 1:
             reject("the model has hidden units: this format has no proofs of their rates")
-    else:
-        width = len(question.reads)
-        network = linear_of(content) if question.kind == "linear" else _affine([Fraction(1)] * width, Fraction(0))
+        return Integers(asked, network)
+    width = len(question.reads)
+    network = linear_of(content) if question.kind == "linear" else _affine([Fraction(1)] * width, Fraction(0))
     return Integers(question, network)
 
 

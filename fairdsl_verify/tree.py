@@ -12,8 +12,8 @@ from typing import Any
 from fairdsl_verify import reject, require
 from fairdsl_verify.apart import apart
 from fairdsl_verify.bounds import BITS, Integers, Pass
-from fairdsl_verify.chain import network_of
-from fairdsl_verify.forest import Forest, Sum
+from fairdsl_verify.classifiers import reduced
+from fairdsl_verify.forest import Forest, Sum, trees_of
 from fairdsl_verify.margin import margin_of
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.pairs import of_two
@@ -91,9 +91,8 @@ class Checker:
 
     def __init__(self, question: Question, graph: Graph) -> None:
         self.question, self.shared, self.assignments = question, question.shared, question.assignments
-        trees = any(node.domain == "ai.onnx.ml" for node in graph.nodes)
         self.net: Integers | Forest
-        self.net = Forest(question, graph) if trees else Integers(question, network_of(graph, len(question.reads)))
+        self.net = Forest(question, graph) if trees_of(graph) else Integers(*reduced(question, graph))
         self.net.margin = margin_of(question, self.net.rounding, self.net.scale)
 
     def root(self) -> Node:
@@ -285,8 +284,7 @@ def verdict_of(totals: Totals, *, loose: bool = False, share: bool = False) -> s
     if loose:
         return "nothing: part of the domain is open"
     ends = f"fair share from {percent(totals.certified)} to {percent(1 - totals.falsified, up=True)}"
-    violated = totals.unfair and not share  # a share may be as great as is required nevertheless
-    return f"VIOLATED: two who are compared get different decisions; {ends}" if violated else ends
+    return f"VIOLATED: two who are compared get different decisions; {ends}" if totals.unfair and not share else ends
 
 
 def percent(share: Fraction, *, up: bool = False) -> str:

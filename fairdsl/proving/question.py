@@ -26,6 +26,8 @@ __all__ = [
     "reads_of",
 ]
 
+#: What chooses a label in files whose labels have proofs.
+_CHOOSING = ("TreeEnsembleClassifier", "LinearClassifier", "ArrayFeatureExtractor")
 #: Values of an attribute at most that are listed one by one.
 _LISTED = 4096
 
@@ -99,13 +101,13 @@ def attribute_of(attribute: Attribute) -> dict[str, Any]:
 
 def decides_of(deployed: Deployed, graph: Graph) -> dict[str, Any]:
     """When the file decides how; raises Unproved."""
-    trees = any(node.op == "TreeEnsembleClassifier" for node in graph.nodes)
-    if trees and deployed.readout is Readout.LABEL and deployed.output == graph.outputs[0]:
+    chosen = any(node.op in _CHOOSING for node in graph.nodes)
+    if chosen and deployed.readout is Readout.LABEL and deployed.output == graph.outputs[0]:
         labels = deployed.labels or tuple(range(2))
         if len(labels) == 2 and labels[1] is not None:
             return {"of": "label", "relation": "=", "threshold": labels[1]}
     if deployed.readout is not Readout.SCORE or deployed.relation is None or deployed.threshold is None:
-        raise Unproved("only one score with a threshold, and trees that choose one of two labels, have proofs")
+        raise Unproved("only one score with a threshold, and one of two labels (`when class = ...`), have proofs")
     sigmoid = any(node.op == "Sigmoid" for node in graph.nodes)
     if sigmoid and deployed.threshold != Fraction(1, 2):
         raise Unproved("probabilities that are compared with another number than 1/2 have no proofs so far")
