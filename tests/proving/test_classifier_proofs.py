@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -306,3 +307,18 @@ def test_all_of_the_share_is_proved(kind: str, of: str, tmp_path: Path) -> None:
             assert (checked.totals.fair, checked.totals.unfair) == (sum(fair), len(fair) - sum(fair))
         else:
             assert checked.totals.holds
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_rates_of_linear_classifiers_are_of_the_label_that_is_favoured(label: int, tmp_path: Path) -> None:
+    model = exported("scaled")
+    onnx.save(model, tmp_path / "m.onnx")
+    head = SPEC.split("property")[0].format(when=f"class = {label}\n  favourable yes")
+    asked = "distribution d over Person\n  uniform\nproperty rate { across sex under d measure impact_ratio }\n"
+    (tmp_path / "p.fair").write_text(head + asked)
+    (found,) = prove_spec(str(tmp_path / "p.fair"), str(tmp_path), models={}, data={}, seconds=60, observer=Silent())
+    decided = by_the_runtime(model)
+    rates = [sum(each == label for each in decided[sex::2]) for sex in (0, 1)]
+    assert found.proof is not None, found.said
+    ratio = Fraction(min(rates), max(rates))
+    assert check(Path(found.proof.path), tmp_path / "m.onnx").number == (ratio, ratio)
