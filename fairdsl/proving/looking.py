@@ -103,12 +103,11 @@ class Looking:
         """
         steps, moves = np.vstack((self._steps.T, -self._steps.T)), np.vstack((self._moves.T, -self._moves.T))
         start, boxes = np.hstack((self._origin, -self._origin)), (len(ends.low),)
-        below_ = [Rows(*(np.broadcast_to(each, boxes + each.shape) for each in (start, moves, steps)))]
-        passed = Passed([], below_, [])
-        lines = list[tuple[Floats, Floats, Floats]]()
-        known = np.full(below_[0].constant.shape, -np.inf)
-        for layer, (weight, bias) in enumerate([*self._layers, (np.zeros((0, 0)), np.zeros(0))]):
-            made = np.maximum(below_[-1].cut(passed.halves, ends).least(ends), known)
+        first = Rows(*(np.broadcast_to(each, boxes + each.shape) for each in (start, moves, steps)))
+        passed, lines = Passed([], [first], []), list[tuple[Floats, Floats, Floats]]()
+        known = np.full(first.constant.shape, -np.inf)
+        for layer in range(len(self._layers) + 1):
+            made = np.maximum(passed.rows[-1].cut(passed.halves, ends).least(ends), known)
             under, over = np.hsplit(made, 2)
             over = -over
             if layer:
@@ -124,9 +123,10 @@ class Looking:
             passed.ranges.append((under, over))
             if layer < len(self._layers):
                 lines.append(_lines(under, over))
+                weight, bias = self._layers[layer]
                 both, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
                 rows, known = self._carried(both, biases, lines, passed.ranges)
-                below_.append(rows)
+                passed.rows.append(rows)
         return passed
 
     @staticmethod
@@ -135,10 +135,11 @@ class Looking:
     ) -> tuple[Floats, Floats]:
         """The part of the ranges of a layer's units where signs are so; its half-spaces are known from here on."""
         above, given, width = signs > 0, signs != 0, signs.shape[1]
-        under, over = np.where(above, np.maximum(under, 0), under), np.where(given & ~above, np.minimum(over, 0), over)
-        under, over = np.where(given & ~above, np.minimum(under, 0), under), np.where(above, np.maximum(over, 0), over)
         if not given.any():
             return under, over
+        under, over = (
+            np.where(above, np.maximum(each, 0), np.where(given, np.minimum(each, 0), each)) for each in (under, over)
+        )
         order, at = np.argsort(~given, axis=1, kind="stable"), np.arange(len(signs))
         for unit in order[:, : given.sum(axis=1).max()].T:
             opposite = np.where(above[at, unit], width + unit, unit)

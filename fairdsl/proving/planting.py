@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, count, pairwise
+from itertools import chain, pairwise
 from time import thread_time
 from typing import NamedTuple
 
@@ -187,8 +187,9 @@ class Planter:
 
         def claimed(chosen: NDArray[np.int64]) -> list[Waiting]:
             boxes = (self._box(splits, parents, node) for node in chosen.tolist())
-            open_, says = (-splits.open[chosen]).tolist(), best[chosen].tolist()
-            found = [Waiting(*one, _leaf(Grown(), says[at])) for at, one in enumerate(zip(open_, count(), boxes))]
+            open_, says = splits.open[chosen].tolist(), best[chosen].tolist()
+            several = zip(open_, boxes, says, strict=True)
+            found = [Waiting(-left, at, box, _leaf(Grown(), say)) for at, (left, box, say) in enumerate(several)]
             self._claim(found, claim)
             return found
 
@@ -208,8 +209,8 @@ class Planter:
                 _checked(self._checker, one)
         checking = (thread_time() - started) / max(1, checked)
         drawn = nodes[_by_mass(splits.mass[nodes])]
-        several = (claimed(drawn[at : at + _AT_ONCE]) for at in range(0, len(drawn), _AT_ONCE))
-        share = _part(self._checker, chain.from_iterable(several), deadline) * float(splits.mass[nodes].sum())
+        some_drawn = (claimed(drawn[at : at + _AT_ONCE]) for at in range(0, len(drawn), _AT_ONCE))
+        share = _part(self._checker, chain.from_iterable(some_drawn), deadline) * float(splits.mass[nodes].sum())
         return Told(len(nodes), share, making, checking)
 
     def _box(self, splits: Splits, parents: NDArray[np.int64], node: int) -> Box:
