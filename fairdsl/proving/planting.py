@@ -150,10 +150,10 @@ class Planter:
         # Of many leaves most are smaller than of few, and take the checker less time, or more.
         most = _most(later, self._told(splits, way.claim, way.most, deadline))
         most = _most(later, self._told(splits, way.claim, most, deadline))
-        return self.planted(splits, way.claim, most)
+        return self.planted(splits, way.claim, most, deadline)
 
-    def planted(self, splits: Splits, claim: str, most: int) -> tuple[Grown, list[Waiting]]:
-        """The tree whose leaves, that many at most, say most, and what is claimed of them."""
+    def planted(self, splits: Splits, claim: str, most: int, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
+        """The tree whose leaves, that many at most, say most, and what is claimed of them, of the largest first."""
         best, first, places = (each.tolist() for each in (_best(splits, most), splits.first, splits.place))
         open_ = splits.open.tolist()
         tree, found = Grown(), list[Waiting]()
@@ -166,16 +166,17 @@ class Planter:
                 waiting += [(first[node] + at, halves[at], below[at]) for at in range(2)]
             elif best[node] in (FAIR, UNFAIR):
                 found.append(Waiting(-open_[node], len(found), box, _leaf(grown, best[node])))
-        self._claim(found, claim)
+        self._claim(sorted(found, key=lambda one: -self._checker.mass(Node(one.box))), claim, deadline)
         return tree, found
 
-    def _claim(self, leaves: Sequence[Waiting], claim: str) -> None:
+    def _claim(self, leaves: Sequence[Waiting], claim: str, deadline: Deadline) -> None:
         for one in leaves:
             self._say(one, claim)
         self._apart([one for one in leaves if one.negative and one.grown.claim[0] in "~R"])
         cut = [one for one in leaves if one.grown.claim == REGIONS]
-        for one, words in zip(cut, self._cutting.claims([one.box for one in cut]), strict=True):
-            one.grown.claim = words
+        made = self._cutting.claims([one.box for one in cut])
+        for one in cut:  # for many together, and no more once the time is up
+            one.grown.claim = CLAIMS[0] if deadline.passed else next(made)
 
     def _told(self, splits: Splits, claim: str, most: int, deadline: Deadline) -> Told:
         """What the checker makes of the tree of so many leaves, by some of them."""
@@ -190,7 +191,7 @@ class Planter:
             open_, says = splits.open[chosen].tolist(), best[chosen].tolist()
             several = zip(open_, boxes, says, strict=True)
             found = [Waiting(-left, at, box, _leaf(Grown(), say)) for at, (left, box, say) in enumerate(several)]
-            self._claim(found, claim)
+            self._claim(found, claim, deadline)
             return found
 
         sample = nodes[:: 1 + len(nodes) // _CLAIMED]
