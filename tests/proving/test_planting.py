@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -23,6 +25,7 @@ from fairdsl.backends.intervals.warmup import KERNELS
 from fairdsl.clock import Deadline
 from fairdsl.elaborate import elaborate
 from fairdsl.proving import cutting, networks, planting, prove_spec
+from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.semantics import front_end
 from fairdsl_verify.command import check
 from tests.proving.proved_networks import network, path_of
@@ -172,3 +175,27 @@ def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pyt
         f"\n{claim}{' N' if claim == cutting.REGIONS else chr(10)}"
         in gzip.decompress(path_of(proved).read_bytes()).decode()
     )
+
+
+def test_no_more_regions_are_looked_for_once_the_time_is_up() -> None:
+    """What is left is counted as it is: a proof takes no longer than it was given."""
+    made = list[Any]()
+
+    class Two:
+        @property
+        def passed(self) -> bool:
+            return len(made) == 2
+
+    def claims(boxes: Sequence[Any]) -> Iterator[str]:
+        for box in boxes:
+            made.append(box)
+            yield "R N 0 0 ~ ~"
+
+    def say(one: Waiting, claim: str) -> None:
+        one.grown.claim = claim
+
+    checker, cut = SimpleNamespace(root=lambda: None), SimpleNamespace(claims=claims)
+    planter = planting.Planter(cast(Any, checker), cast(Any, cut), say, lambda _: None)
+    leaves = [Waiting(0.0, at, ((0, at),), Grown()) for at in range(5)]
+    planter._claim(leaves, cutting.REGIONS, cast(Any, Two()))
+    assert [one.grown.claim for one in leaves] == ["R N 0 0 ~ ~"] * 2 + ["~"] * 3
