@@ -16,8 +16,6 @@ from fairdsl.proving.looking import Looking, Passed, crossed
 from fairdsl.proving.rows import Ends, Floats, below
 from fairdsl_verify.question import Box
 
-__all__ = ["REGIONS", "Cutting"]
-
 #: What is claimed of a box of which regions are bounded; words about these follow.
 REGIONS = "R"
 

@@ -24,8 +24,6 @@ from fairdsl_verify import RejectedError
 from fairdsl_verify.masses import Law, Step
 from fairdsl_verify.rates import Rates
 
-__all__ = ["DistributionOf", "order_for"]
-
 #: Distinct rows of a table at most.
 _ROWS = 1 << 14
 #: States that an order is tried with first, how many times as many next, and at most.

@@ -33,8 +33,6 @@ from fairdsl_verify.groups import FORMAT
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.rates import linear_of
 
-__all__ = ["file_of", "rates_question_of"]
-
 
 def file_of(problem: Problem) -> str | None:
     """The model's file that a checker reads; None where the model stands in the question."""

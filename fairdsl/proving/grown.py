@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from fairdsl_verify.question import Box
 
-__all__ = ["Grown", "Waiting", "Wanted"]
-
 #: Which part is to be shown fair, and which unfair.
 Wanted = tuple[Fraction, Fraction]
 

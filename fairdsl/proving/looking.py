@@ -16,8 +16,6 @@ from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import Box
 from fairdsl_verify.tree import Checker
 
-__all__ = ["Looking", "Passed", "crossed"]
-
 #: How much it counts how far an attribute moves the bounds, against how far apart its slopes may lie.
 _MOVES = 1 / 16
 

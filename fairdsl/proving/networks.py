@@ -34,8 +34,6 @@ from fairdsl_verify.question import NO, YES, Box
 from fairdsl_verify.relaxed import LinkedChecker
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["grow_networks", "many_passes"]
-
 #: Boxes that are looked at together.
 _AT_ONCE = 256
 

@@ -23,8 +23,6 @@ from fairdsl_verify.pairs import MOST_PAIRS, Parting, Two
 from fairdsl_verify.question import NO, Attribute, Box
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["Pairing"]
-
 #: So many pairs of assignments are looked at one by one; more stay together, where one attribute has to differ.
 _FEW = 12
 

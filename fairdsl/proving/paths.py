@@ -17,8 +17,6 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.subject import subject_of, with_baseline
 from fairdsl.proving.question import Unproved
 
-__all__ = ["Counted", "counted_under", "free_name"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:

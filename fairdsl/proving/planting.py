@@ -19,8 +19,6 @@ from fairdsl_verify.bounds import BITS
 from fairdsl_verify.question import YES, Box
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["CLAIMS", "CLEARLY", "TRIAL", "Planter", "Way", "after", "share_of"]
-
 #: What can be claimed of a box that is counted: as it is, or with lines of one more slope below units of open sign. In
 #: deep networks a small one says no less than five slopes together, which take the checker three times as long.
 CLAIMS = "~", *(f"~ {(1 << BITS) // part}" for part in (25, 5))

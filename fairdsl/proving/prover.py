@@ -23,8 +23,6 @@ from fairdsl_verify.question import MAYBE, MOST_EVALUATED, NO, YES, Box, Conditi
 from fairdsl_verify.relaxed import LinkedChecker, PairChecker, RelaxedChecker
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["EVALUATED", "by_condition", "grow", "somebody"]
-
 #: Individuals that are evaluated one by one at most, in one leaf.
 EVALUATED = min(64, MOST_EVALUATED)
 

@@ -15,17 +15,6 @@ from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import FORMAT
 
-__all__ = [
-    "Unproved",
-    "attribute_of",
-    "column_of",
-    "condition_of",
-    "decides_of",
-    "number_of",
-    "question_of",
-    "reads_of",
-]
-
 #: What chooses a label in files whose labels have proofs.
 _CHOOSING = ("TreeEnsembleClassifier", "LinearClassifier", "ArrayFeatureExtractor")
 #: Values of an attribute at most that are listed one by one.

@@ -43,8 +43,6 @@ from fairdsl_verify.relaxed import checker_of
 from fairdsl_verify.relaxed import question_of as relaxed_or_not
 from fairdsl_verify.tree import Checked, Totals
 
-__all__ = ["Order", "Proved", "unchecked"]
-
 #: What is wanted of shares of which nothing is known: all of both.
 _ALL = Fraction(1), Fraction(1)
 

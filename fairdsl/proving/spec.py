@@ -22,8 +22,6 @@ from fairdsl.proving.grown import Wanted
 from fairdsl.proving.run import Order, Proved, unchecked
 from fairdsl.proving.watching import AFTER, INTERRUPTED, Watch
 
-__all__ = ["prove_spec", "serve"]
-
 _SERVE = "fairdsl.proving.spec:serve"
 #: Seconds that a demand has to have, so that it pays to start processes, which elaborate the spec once more.
 _PAYS = 10.0

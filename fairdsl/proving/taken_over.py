@@ -12,8 +12,6 @@ from fairdsl.report.model import DemandReport, Report
 from fairdsl.report.proof import CHECKER
 from fairdsl.verdict import Estimated, Holds, Refused, Shares, Unknown, Value, Verdict
 
-__all__ = ["taken_over", "with_proofs"]
-
 
 def with_proofs(report: Report, proved: Sequence[Proved]) -> Report:
     """The report with the proofs at the demands that they are of, whose verdicts say no less than these show.

@@ -30,8 +30,6 @@ from fairdsl_verify.forest import Forest, Known, Tree
 from fairdsl_verify.moments import planned
 from fairdsl_verify.tree import Checker, Node, Totals
 
-__all__ = ["Planted", "grow_trees", "many_at_a_time"]
-
 #: Axes at most, for sets of them are bits; sums stay below.
 _AXES, _FITS = 62, 2**61
 

@@ -10,8 +10,6 @@ from typing import TypeVar
 from fairdsl.backends.contract import Observer
 from fairdsl.clock import NEVER, Deadline, interrupting, received, until
 
-__all__ = ["AFTER", "INTERRUPTED", "Until", "Watch"]
-
 #: Why there is no proof, or only part of one.
 INTERRUPTED = "the run was interrupted"
 #: Seconds between two looks at who asks for the end, and between two messages to the observer.
