@@ -11,13 +11,45 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.proving.rows import Ends, Floats, Rows, below
 from fairdsl_verify.bounds import BITS, Integers
 from fairdsl_verify.question import Box
 from fairdsl_verify.tree import Checker
 
+Floats = NDArray[np.float64]
+
+#: How steep a logistic curve is that is close to the normal distribution's.
+_STEEP = 1.702
 #: How much it counts how far an attribute moves the bounds, against how far apart its slopes may lie.
 _MOVES = 1 / 16
+
+
+class Ends(NamedTuple):
+    """From where to where the attributes of boxes are, [boxes, attributes]."""
+
+    low: Floats
+    high: Floats
+
+
+class Rows(NamedTuple):
+    """A constant, what each assignment adds, and slopes of attributes: [boxes, rows], and for each of these."""
+
+    constant: Floats
+    moved: Floats
+    slopes: Floats
+
+    def start(self) -> Floats:
+        """The least of each without attributes."""
+        found: Floats = self.constant + self.moved.min(axis=2)
+        return found
+
+    def reached(self, ends: Ends) -> Floats:
+        """The least that attributes add to each."""
+        found: Floats = np.minimum(self.slopes * ends.low[:, None], self.slopes * ends.high[:, None]).sum(axis=2)
+        return found
+
+    def least(self, ends: Ends) -> Floats:
+        """The least of each on its box."""
+        return self.start() + self.reached(ends)
 
 
 class Look(NamedTuple):
@@ -36,16 +68,6 @@ class Look(NamedTuple):
     apart: Floats
     left: Floats
     pair: NDArray[np.int64]
-
-
-class Passed(NamedTuple):
-    """A pass over boxes: by layers and of the score from where to where units are, what lies below them and then below
-    their opposites; and half-spaces in which the region of each box is, of which some may be nothing.
-    """
-
-    ranges: list[tuple[Floats, Floats]]
-    rows: list[Rows]
-    halves: list[Rows]
 
 
 class Looking:
@@ -78,72 +100,43 @@ class Looking:
 
     def look(self, boxes: Sequence[Box]) -> Look:
         """One pass over each of the boxes."""
-        ends = self.ends(boxes)
-        passed = self.passed(ends)
-        rows, reach = passed.rows[-1], ends.high - ends.low
-        least, most = self._slopes(passed.ranges[:-1])
+        ends = self._ends(boxes)
+        ranges, rows = self._passed(ends)
+        reach = ends.high - ends.low
+        least, most = self._slopes(ranges)
         unsure = (most - least)[:, : len(self._places)]
         influence = (unsure + _MOVES * np.abs(rows.slopes).sum(axis=1)) * reach
-        open_ = crossed(rows, ends)
+        open_ = _crossed(rows, ends)
         open_[:, 1:] *= self._of_lines(boxes, least, most)
         moved = rows.moved + (rows.least(ends) - rows.moved.min(axis=2))[:, :, None]
         # Of the pair each is bounded by itself, at least so well.
-        sure = 1 - below(moved.max(axis=2), np.abs(rows.slopes) * reach[:, None])
+        sure = 1 - _below(moved.max(axis=2), np.abs(rows.slopes) * reach[:, None])
         apart = np.maximum(sure.sum(axis=1) - 1, 0.0)
         left = np.maximum(open_[:, 0] - apart, 0.0)
         along, pair = open_.argmin(axis=1) - 1, moved.argmax(axis=2)
         return Look(moved[:, 0], -moved[:, 1], influence, open_.min(axis=1), along, apart, left, pair)
 
-    def passed(self, ends: Ends, signs: Sequence[NDArray[np.int8]] = ()) -> Passed:
-        """One pass over boxes, or over regions of them.
-
-        ``signs``: of each layer's units in each box whether they are known to be at least 0 (1), or at most (-1).
-        """
+    def _passed(self, ends: Ends) -> tuple[list[tuple[Floats, Floats]], Rows]:
+        """One pass over boxes: from where to where hidden units are, and what lies below the score and its opposite."""
         steps, moves = np.vstack((self._steps.T, -self._steps.T)), np.vstack((self._moves.T, -self._moves.T))
         start, boxes = np.hstack((self._origin, -self._origin)), (len(ends.low),)
-        first = Rows(*(np.broadcast_to(each, boxes + each.shape) for each in (start, moves, steps)))
-        passed, lines = Passed([], [first], []), list[tuple[Floats, Floats, Floats]]()
-        known = np.full(first.constant.shape, -np.inf)
-        for layer in range(len(self._layers) + 1):
-            made = np.maximum(passed.rows[-1].cut(passed.halves, ends).least(ends), known)
-            under, over = np.hsplit(made, 2)
+        rows = Rows(*(np.broadcast_to(each, boxes + each.shape) for each in (start, moves, steps)))
+        known = np.full(rows.constant.shape, -np.inf)
+        ranges, lines = list[tuple[Floats, Floats]](), list[tuple[Floats, Floats, Floats]]()
+        for layer, (weight, bias) in enumerate(self._layers):
+            under, over = np.hsplit(np.maximum(rows.least(ends), known), 2)
             over = -over
             if layer:
-                least, most = _through(self._layers[layer - 1][0], *(np.maximum(each, 0) for each in passed.ranges[-1]))
-                added = self._layers[layer - 1][1]
+                below_, added = self._layers[layer - 1]
+                least, most = _through(below_, *(np.maximum(each, 0) for each in ranges[-1]))
                 # As the checker has it: where ranges tell the sign, no line is asked for.
                 least, most = least + added, most + added
-                top = layer == len(self._layers)
-                under = np.where(top | ((least < 0) & (most > 0)), np.maximum(under, least), least)
-                over = np.where(top | ((under < 0) & (most > 0)), np.minimum(over, most), most)
-            if len(signs) > layer:
-                under, over = self._within(passed, signs[layer], under, over, ends)
-            passed.ranges.append((under, over))
-            if layer < len(self._layers):
-                lines.append(_lines(under, over))
-                weight, bias = self._layers[layer]
-                both, biases = np.vstack((weight, -weight)), np.hstack((bias, -bias))
-                rows, known = self._carried(both, biases, lines, passed.ranges)
-                passed.rows.append(rows)
-        return passed
-
-    @staticmethod
-    def _within(
-        passed: Passed, signs: NDArray[np.int8], under: Floats, over: Floats, ends: Ends
-    ) -> tuple[Floats, Floats]:
-        """The part of the ranges of a layer's units where signs are so; its half-spaces are known from here on."""
-        above, given, width = signs > 0, signs != 0, signs.shape[1]
-        if not given.any():
-            return under, over
-        under, over = (
-            np.where(above, np.maximum(each, 0), np.where(given, np.minimum(each, 0), each)) for each in (under, over)
-        )
-        order, at = np.argsort(~given, axis=1, kind="stable"), np.arange(len(signs))
-        for unit in order[:, : given.sum(axis=1).max()].T:
-            opposite = np.where(above[at, unit], width + unit, unit)
-            passed.halves.append(passed.rows[-1].of(np.where(given[at, unit], opposite, -1)))
-        low, high = np.hsplit(passed.rows[-1].cut(passed.halves, ends).least(ends), 2)
-        return np.maximum(under, low), np.minimum(over, -high)
+                under = np.where((least < 0) & (most > 0), np.maximum(under, least), least)
+                over = np.where((under < 0) & (most > 0), np.minimum(over, most), most)
+            ranges.append((under, over))
+            lines.append(_lines(under, over))
+            rows, known = self._carried(np.vstack((weight, -weight)), np.hstack((bias, -bias)), lines, ranges)
+        return ranges, rows
 
     def _of_lines(self, boxes: Sequence[Box], least: Floats, most: Floats) -> Floats:
         """About which part of a line along each attribute may be decided differently (``slab.on_a_line``)."""
@@ -168,19 +161,11 @@ class Looking:
             least, most = _through(weight.T, least, most)
         return least, most
 
-    @property
-    def weighed(self) -> list[Floats]:
-        """How much each unit counts for the score at most, by layers."""
-        found = [np.ones(1)]
-        for weight, _ in reversed(self._layers):
-            found.insert(0, found[0] @ np.abs(weight))
-        return found[:-1]
-
     def place_of(self, number: int) -> int:
         """Which attribute an influence is of."""
         return self._places[number]
 
-    def ends(self, boxes: Sequence[Box]) -> Ends:
+    def _ends(self, boxes: Sequence[Box]) -> Ends:
         """From where to where attributes are, as what they add is counted."""
         ends = np.array([[box[place] for place in self._places] for box in boxes], dtype=np.int64)
         found = ends.reshape(len(boxes), len(self._places), 2).astype(np.float64)
@@ -247,7 +232,7 @@ def _lines(low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
     return under, slope, np.where(open_, np.maximum(-slope * low, (1 - slope) * high), 0.0)
 
 
-def crossed(rows: Rows, ends: Ends) -> Floats:
+def _crossed(rows: Rows, ends: Ends) -> Floats:
     """About how much of a box the checker says is open (``fairdsl_verify.slab``) by the score's rows.
 
     And, behind that, how many of the lines along each attribute lie between them.
@@ -260,8 +245,23 @@ def crossed(rows: Rows, ends: Ends) -> Floats:
     along = np.hstack((np.zeros((len(low), 1)), spread))
     # Without the attribute of a line the widest one of all may be another.
     left = np.where(np.eye(spread.shape[1] + 1, spread.shape[1], -1, dtype=bool), 0.0, spread[:, None])
-    under, share = (below(least[:, :1] - at, left) for at in (gap[:, None] - along, 0.0))
-    halves = share[:, 0] + below(least[:, 1], np.abs(slopes[:, 1]) * reach) - 1
+    under, share = (_below(least[:, :1] - at, left) for at in (gap[:, None] - along, 0.0))
+    halves = share[:, 0] + _below(least[:, 1], np.abs(slopes[:, 1]) * reach) - 1
     share = np.clip(share - under, 0.0, 1.0)
     share[:, 0] = np.clip(halves, 0.0, 1.0)
     return share
+
+
+def _below(least: Floats, spread: Floats) -> Floats:
+    """Which part of a sum is at most 0, about: it is no less than this, and its terms are spread uniformly, so far.
+
+    The widest term is taken as it is, and a logistic curve stands for the normal distribution of all others.
+    """
+    widest, every = spread.max(axis=-1, initial=0.0), spread.sum(axis=-1)
+    deviation = np.sqrt(np.maximum((spread**2).sum(axis=-1) - widest**2, 0) / 12)
+    deviation = np.maximum(deviation, 1e-6 * every) + 1e-100
+    steep, width = _STEEP / deviation, np.maximum(widest, 1e-3 * deviation)
+    at = -(least + (every - widest) / 2)
+    # The mean of the curve over the widest term's range, in closed form; what hardly varies is on one side.
+    share: Floats = (np.logaddexp(0, steep * at) - np.logaddexp(0, steep * (at - width))) / (steep * width)
+    return np.where(least > 0, 0.0, np.where(least + every <= 0, 1.0, np.clip(share, 0.0, 1.0)))

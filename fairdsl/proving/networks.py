@@ -21,13 +21,11 @@ from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals import Splitting, splittings_of
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
-from fairdsl.proving.cutting import Cutting
 from fairdsl.proving.grown import Grown, Waiting
-from fairdsl.proving.looking import Looking
+from fairdsl.proving.looking import Floats, Looking
 from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.planting import CLEARLY, TRIAL, Planter, after, share_of
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
-from fairdsl.proving.rows import Floats
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers
 from fairdsl_verify.question import NO, YES, Box
@@ -94,6 +92,11 @@ def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observ
     return growing.grown(deadline)
 
 
+def _widths(net: Integers) -> list[int]:
+    """How many units the hidden layers have."""
+    return [len(net.origin), *map(len, net.weights[:-1])]
+
+
 class _Growing:
     """The boxes that are not decided, those of which most is open first, and those of which something is claimed."""
 
@@ -101,7 +104,7 @@ class _Growing:
         assert isinstance(checker.net, Integers)
         self._checker, self._root, self._pairing = checker, checker.root(), pairing
         self._looking = Looking(checker, checker.net)
-        self._planter = Planter(checker, Cutting(self._looking), self._say, self._apart_in)
+        self._planter = Planter(checker, _widths(checker.net), self._say, self._apart_in)
         self._components = checker.components(range(len(checker.assignments)), self._root.box)
         self._counted = counted(checker)
         #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from time import thread_time
 from typing import NamedTuple
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits, Splitting
 from fairdsl.clock import Deadline
-from fairdsl.proving.cutting import REGIONS, Cutting
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.prover import line_of
 from fairdsl_verify.bounds import BITS
@@ -22,6 +21,10 @@ from fairdsl_verify.tree import Checker, Node, Totals
 #: What can be claimed of a box that is counted: as it is, or with lines of one more slope below units of open sign. In
 #: deep networks a small one says no less than five slopes together, which take the checker three times as long.
 CLAIMS = "~", *(f"~ {(1 << BITS) // part}" for part in (25, 5))
+
+#: What is claimed of a box that is cut by the signs of units; words about its regions follow. There are so many at
+#: most, and one more has to say so much of the box.
+REGIONS, _MOST, _LITTLE = "R", 32, 1 / 128
 
 #: The part of the time that is left in which it is tried what comes of a way to cut boxes.
 TRIAL = 1 / 12
@@ -114,18 +117,20 @@ class Planter:
     """Makes trees of refinements.
 
     ``say`` claims of a leaf what is to be claimed, or what is known without, ``apart`` of some that a part of their
-    units is decided differently.
+    units is decided differently. ``widths`` are how many units the hidden layers have.
     """
 
     def __init__(
         self,
         checker: Checker,
-        cutting: Cutting,
+        widths: Sequence[int],
         say: Callable[[Waiting, str], None],
         apart: Callable[[Sequence[Waiting]], None],
     ) -> None:
-        self._checker, self._cutting, self._say, self._apart = checker, cutting, say, apart
+        self._checker, self._say, self._apart = checker, say, apart
         self._root = checker.root()
+        #: By which layer and place a proof knows a unit.
+        self._units = [(layer, unit) for layer, width in enumerate(widths) for unit in range(width)]
 
     def way(self, splitting: Splitting, later: float, deadline: Deadline) -> Way:
         """What comes of a refinement after a part of the time, if the checker takes so many seconds ``later``.
@@ -135,22 +140,24 @@ class Planter:
         trial = deadline.remaining * TRIAL
         splits = splitting.until(after(TRIAL, deadline))
         claims = (REGIONS,) if splitting.regions else CLAIMS
-        some = {claim: self._told(splits, claim, _TRIED, deadline) for claim in claims}
+        some = {claim: self._told(splitting, splits, claim, _TRIED, deadline) for claim in claims}
         claim = max(claims, key=lambda each: some[each].share + CLEARLY * (each == CLAIMS[0]))
         told, most = some[claim], _most(later, some[claim])
         if not _ALIKE * _TRIED < most < _TRIED / _ALIKE:
-            told = self._told(splits, claim, most, deadline)
+            told = self._told(splitting, splits, claim, most, deadline)
         return Way(splitting, claim, most, told.share, told.making * told.leaves / trial)
 
     def grown(self, way: Way, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
         """The tree of a refinement that goes on as long as there is time, with as many leaves as are checked later."""
         splits = way.splitting.until(after(1 / (1 + way.making), deadline))
         # Of many leaves most are smaller than of few, and take the checker less time, or more.
-        most = _most(later, self._told(splits, way.claim, way.most, deadline))
-        most = _most(later, self._told(splits, way.claim, most, deadline))
-        return self.planted(splits, way.claim, most, deadline)
+        most = _most(later, self._told(way.splitting, splits, way.claim, way.most, deadline))
+        most = _most(later, self._told(way.splitting, splits, way.claim, most, deadline))
+        return self.planted(way.splitting, splits, way.claim, most, deadline)
 
-    def planted(self, splits: Splits, claim: str, most: int, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
+    def planted(
+        self, splitting: Splitting, splits: Splits, claim: str, most: int, deadline: Deadline
+    ) -> tuple[Grown, list[Waiting]]:
         """The tree whose leaves, that many at most, say most, and what is claimed of them, of the largest first."""
         best, first, places = (each.tolist() for each in (_best(splits, most), splits.first, splits.place))
         open_ = splits.open.tolist()
@@ -164,19 +171,39 @@ class Planter:
                 waiting += [(first[node] + at, halves[at], below[at]) for at in range(2)]
             elif best[node] in (FAIR, UNFAIR):
                 found.append(Waiting(-open_[node], len(found), box, _leaf(grown, best[node])))
-        self._claim(sorted(found, key=lambda one: -self._checker.mass(Node(one.box))), claim, deadline)
+        self._claim(splitting, sorted(found, key=lambda one: -self._checker.mass(Node(one.box))), claim, deadline)
         return tree, found
 
-    def _claim(self, leaves: Sequence[Waiting], claim: str, deadline: Deadline) -> None:
+    def _claim(self, splitting: Splitting, leaves: Sequence[Waiting], claim: str, deadline: Deadline) -> None:
         for one in leaves:
             self._say(one, claim)
         self._apart([one for one in leaves if one.negative and one.grown.claim[0] in "~R"])
         cut = [one for one in leaves if one.grown.claim == REGIONS]
-        made = self._cutting.claims([one.box for one in cut])
-        for one in cut:  # for many together, and no more once the time is up
-            one.grown.claim = CLAIMS[0] if deadline.passed else next(made)
+        for at in range(0, len(cut), _AT_ONCE):  # no more once the time is up
+            some = cut[at : at + _AT_ONCE]
+            words = iter(CLAIMS[:1] * len(some)) if deadline.passed else self._cut(splitting, some)
+            for one, told in zip(some, words, strict=True):
+                one.grown.claim = told
 
-    def _told(self, splits: Splits, claim: str, most: int, deadline: Deadline) -> Told:
+    def _cut(self, splitting: Splitting, leaves: Sequence[Waiting]) -> Iterator[str]:
+        """What to claim of each: regions, by the signs that the refinement would cut it by; or that it is counted."""
+        cuts = splitting.regions_of(np.array([one.box for one in leaves], dtype=np.int64), _LITTLE, _MOST)
+        for first, unit, half in zip(*(each.tolist() for each in cuts), strict=True):
+            words = self._words(first, unit, half, 0, ())
+            yield CLAIMS[0] if first[0] < 0 else " ".join((REGIONS, *words))
+
+    def _words(
+        self, first: Sequence[int], unit: Sequence[int], half: Sequence[int], region: int, path: tuple[int, ...]
+    ) -> Iterator[str]:
+        """Of a region, and its parts, first that where the unit is at most 0; it was reached by cuts of these units."""
+        if (above := first[region]) < 0:
+            yield from ("H", str(path.index(half[region]))) if half[region] in path else ("~",)
+            return
+        yield from ("N", *map(str, self._units[unit[region]]))
+        for part in (above + 1, above):
+            yield from self._words(first, unit, half, part, (*path, unit[region]))
+
+    def _told(self, splitting: Splitting, splits: Splits, claim: str, most: int, deadline: Deadline) -> Told:
         """What the checker makes of the tree of so many leaves, by some of them."""
         best = _best(splits, most)
         nodes = splits.leaves(best)
@@ -189,7 +216,7 @@ class Planter:
             open_, says = splits.open[chosen].tolist(), best[chosen].tolist()
             several = zip(open_, boxes, says, strict=True)
             found = [Waiting(-left, at, box, _leaf(Grown(), say)) for at, (left, box, say) in enumerate(several)]
-            self._claim(found, claim, deadline)
+            self._claim(splitting, found, claim, deadline)
             return found
 
         sample = nodes[:: 1 + len(nodes) // _CLAIMED]

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from fairdsl.proving.cutting import Cutting
+
 from fairdsl.clock import Deadline
 from fairdsl.proving import Proved
-from fairdsl.proving.cutting import Cutting
 from fairdsl.proving.looking import Looking
 from fairdsl_verify import RejectedError, command, rates
 from fairdsl_verify.bounds import Integers

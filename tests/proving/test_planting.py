@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -17,14 +16,14 @@ import pytest
 from onnx import numpy_helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits, effort, refine, splittings_of
+from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, RegionCuts, Splits, effort, refine, splittings_of
 from fairdsl.backends.intervals.kernels.slots import REGIONS
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.warmup import KERNELS
 from fairdsl.clock import Deadline
 from fairdsl.elaborate import elaborate
-from fairdsl.proving import cutting, networks, planting, prove_spec
+from fairdsl.proving import networks, planting, prove_spec
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.semantics import front_end
 from fairdsl_verify.command import check
@@ -151,12 +150,12 @@ def truth_of(model: Path) -> Fraction:
     return Fraction(int(np.equal(sides, sides[0]).all(axis=0).sum()), len(units))
 
 
-@pytest.mark.parametrize("claim", [*planting.CLAIMS, cutting.REGIONS])
+@pytest.mark.parametrize("claim", [*planting.CLAIMS, planting.REGIONS])
 def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planting, "CLAIMS", (claim,))
 
     def only(*given: Any) -> Any:
-        return (each for each in splittings_of(*given) if each.regions == (claim == cutting.REGIONS))
+        return (each for each in splittings_of(*given) if each.regions == (claim == planting.REGIONS))
 
     monkeypatch.setattr(networks, "splittings_of", only)
     monkeypatch.setattr(networks, "CLEARLY", -2)
@@ -172,30 +171,37 @@ def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pyt
     assert truth / 2 < checked.totals.certified <= truth
     assert checked.totals.falsified <= 1 - truth
     assert (
-        f"\n{claim}{' N' if claim == cutting.REGIONS else chr(10)}"
+        f"\n{claim}{' N' if claim == planting.REGIONS else chr(10)}"
         in gzip.decompress(path_of(proved).read_bytes()).decode()
     )
 
 
-def test_no_more_regions_are_looked_for_once_the_time_is_up() -> None:
+def test_no_more_regions_are_looked_for_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left is counted as it is: a proof takes no longer than it was given."""
-    made = list[Any]()
+    asked = list[Any]()
 
     class Two:
         @property
         def passed(self) -> bool:
-            return len(made) == 2
+            return len(asked) == 2
 
-    def claims(boxes: Sequence[Any]) -> Iterator[str]:
-        for box in boxes:
-            made.append(box)
-            yield "R N 0 0 ~ ~"
+    class Cut:
+        """Each box by the second unit, and its second part, which half-space one says most of, by the third one."""
+
+        def regions_of(self, ends: Any, least: float, most: int) -> RegionCuts:
+            asked.append(ends.tolist())
+            many = len(ends), 1
+            first, unit, half = [1, -1, 3, -1, -1], [1, 0, 2, 0, 0], [-1, -1, -1, 1, -1]
+            return RegionCuts(*(np.tile(each, many) for each in (first, unit, half)))
 
     def say(one: Waiting, claim: str) -> None:
         one.grown.claim = claim
 
-    checker, cut = SimpleNamespace(root=lambda: None), SimpleNamespace(claims=claims)
-    planter = planting.Planter(cast(Any, checker), cast(Any, cut), say, lambda _: None)
-    leaves = [Waiting(0.0, at, ((0, at),), Grown()) for at in range(5)]
-    planter._claim(leaves, cutting.REGIONS, cast(Any, Two()))
-    assert [one.grown.claim for one in leaves] == ["R N 0 0 ~ ~"] * 2 + ["~"] * 3
+    monkeypatch.setattr(planting, "_AT_ONCE", 1)
+    checker = SimpleNamespace(root=lambda: None)
+    planter = planting.Planter(cast(Any, checker), (2, 1), say, lambda _: None)
+    leaves = [Waiting(0.0, at, ((at, at),), Grown()) for at in range(5)]
+    planter._claim(cast(Any, Cut()), leaves, planting.REGIONS, cast(Any, Two()))
+    # Of each cut the part where the unit is at most 0 stands first, which has the greater number here.
+    assert [one.grown.claim for one in leaves] == ["R N 0 1 N 1 0 ~ H 0 ~"] * 2 + ["~"] * 3
+    assert asked == [[[[0, 0]]], [[[1, 1]]]]

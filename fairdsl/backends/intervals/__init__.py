@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.encoding import IntervalJob
-    from fairdsl.backends.intervals.kernels.multiples import add_multiples
     from fairdsl.backends.intervals.procedure import Intervals
     from fairdsl.backends.intervals.splits import FAIR, HALVED, UNFAIR, Splits, Splitting, splittings_of
 
@@ -22,14 +21,12 @@ __all__ = [
     "Intervals",
     "Splits",
     "Splitting",
-    "add_multiples",
     "splittings_of",
 ]
 
 _MODULES = {
     "IntervalJob": "encoding",
     "Intervals": "procedure",
-    "add_multiples": "kernels.multiples",
     **dict.fromkeys(("FAIR", "HALVED", "UNFAIR", "Splits", "Splitting", "splittings_of"), "splits"),
 }
 

@@ -41,7 +41,7 @@ from fairdsl.backends.refining.recheck import Checked, Recheck
 State = Mapping[str, NDArray[Any]]
 
 #: Resolution of the distributions of weighted sums.
-_CELLS = 256
+CELLS = 256
 #: Masses are products of rounded ratios and sums of non-negative numbers: this covers their rounding.
 _OUTWARD = Fraction(1, 10**9)
 
@@ -84,7 +84,7 @@ class Refinement:
     def __init__(self, task: Task, tree: Tree, *, memory: int) -> None:
         self.task = task
         self._net: Net = net_of(task)
-        self._work: Work = work_for(self._net, _CELLS, MOST_REGIONS)
+        self._work: Work = work_for(self._net, CELLS, MOST_REGIONS)
         self._tree = tree
         self._ties = Ties(task)
         self._memory = memory
@@ -181,8 +181,8 @@ class Refinement:
             step = min(nodes - done, 4096)
             self._make_room(2 * step + 4)
             if self._tree.counts[EVALUATED] >= self._tree.counts[CHOOSE_AT]:
-                choose_regions(self._net, self._work, self._tree, SMALL, _CELLS)
-            spent = expand(self._net, self._work, self._tree, step, SMALL, _CELLS)
+                choose_regions(self._net, self._work, self._tree, SMALL, CELLS)
+            spent = expand(self._net, self._work, self._tree, step, SMALL, CELLS)
             if spent == 0:
                 break
             done += spent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 
 if TYPE_CHECKING:
+    from fairdsl.backends.intervals.kernels.layout import Net, Work
+    from fairdsl.backends.intervals.kernels.slots import Tree
     from fairdsl.backends.intervals.refine import Refinement
 
 #: What is best said of a node: nothing, that so much of it is fair, that all of it is unfair, or what its halves are.
@@ -104,6 +106,19 @@ class Splits:
         return found
 
 
+class RegionCuts(NamedTuple):
+    """How boxes are cut into regions [boxes, regions], of which the box itself is the first.
+
+    ``first`` is the part of a region where the unit ``unit`` (counted through all layers) is at least 0, behind which
+    the other part stands; -1 where it is not cut. ``half`` is the unit on whose side the region lies so far out that
+    this alone says most of it; -1 where it is none.
+    """
+
+    first: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    half: NDArray[np.int64]
+
+
 class Splitting:
     """A refinement that goes on as long as it is told to."""
 
@@ -111,6 +126,8 @@ class Splitting:
         self._refinement, self._places = refinement, np.array(places, dtype=np.int64)
         #: Whether what may be unfair of a box is told region by region, where that says more.
         self.regions = regions
+        #: The network, room to work in, and the roots, for boxes that are cut into regions.
+        self._scratch: tuple[Net, Work, Tree] | None = None
         #: How many positions the attributes have that boxes are cut by.
         self.sizes = dict(zip(places, refinement.task.sizes.tolist(), strict=True))
 
@@ -127,6 +144,27 @@ class Splitting:
             violating=tree["violating"],
             falsified=tree["falsified"],
         )
+
+    def regions_of(self, ends: NDArray[np.int64], least: float, most: int) -> RegionCuts:
+        """How each box is best cut into at most so many regions, if one more has to leave so much less of it.
+
+        ``ends`` [boxes, places of the domain, 2] are the first and the last position of each attribute.
+        """
+        from fairdsl.backends.intervals.graft import roomy
+        from fairdsl.backends.intervals.kernels.pack import net_of, work_for
+        from fairdsl.backends.intervals.kernels.regions import regions_of_boxes
+        from fairdsl.backends.intervals.refine import CELLS, Refinement
+
+        task = self._refinement.task
+        if self._scratch is None:
+            net = net_of(task)
+            roots = roomy(Refinement.start(task, regions=False).state())
+            self._scratch = net, work_for(net, CELLS, most), roots
+        shape = len(ends), 2 * most - 1
+        found = RegionCuts(*(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
+        low, high = (np.ascontiguousarray(ends[:, self._places, end]) for end in range(2))
+        regions_of_boxes(*self._scratch, low, high, least, CELLS, *found)
+        return found
 
 
 def splittings_of(problem: Problem, deadline: Deadline, observer: Observer) -> tuple[Splitting, ...]:

@@ -19,18 +19,17 @@ KERNELS = Kernels("complete", f"{__name__}:use_all", "some ten seconds of a proc
 
 
 def use_all() -> None:
-    """Kernels are compiled, or loaded, when they are used: refine a toy, and bound nobody's rows by half-spaces."""
+    """Kernels are compiled, or loaded, when they are used: refine a toy, and cut no box of it into regions."""
     import numpy as np
 
-    from fairdsl.backends.intervals.kernels.multiples import add_multiples
     from fairdsl.backends.intervals.lowering import lower
     from fairdsl.backends.intervals.refine import Refinement
+    from fairdsl.backends.intervals.splits import Splitting
 
     refinement = Refinement.start(lower(_toy()).task)
     refinement.advance(1)
     refinement.bounds()
-    one, two, three = (np.zeros((0,) * dimensions) for dimensions in (2, 3, 3))
-    add_multiples(one, two, three, one, two, three, one, one)
+    Splitting(refinement, range(4), regions=True).regions_of(np.zeros((0, 4, 2), dtype=np.int64), 0.0, 1)
 
 
 def _toy() -> Problem:

@@ -100,6 +100,7 @@ def _fix_by_range(
         for i in range(count):
             halves.form[in_force, i] = sign * form[i]
         halves.offset[in_force] = sign * offset
+        halves.unit[in_force] = unit
         in_force += 1
     return in_force
 

@@ -130,10 +130,11 @@ class Forms(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """The half-spaces in force: ``form[j] @ x + offset[j] >= 0``."""
+    """The half-spaces in force: ``form[j] @ x + offset[j] >= 0``, by the sign of which unit."""
 
     form: FloatRows
     offset: Floats
+    unit: Integers
 
 
 class Scratch(NamedTuple):
@@ -182,7 +183,9 @@ class Regions(NamedTuple):
     """The regions that a box is cut into by the signs of units while it is analysed, as a tree.
 
     ``share`` and ``share32`` are at most the shares of the box with a zero in the region, by its own bounds
-    (``total``: or by its parts' together); ``split`` is the unit to cut by next (-1: none).
+    (``total``: or by its parts' together). ``half`` is the unit whose half-space bounds that share (-1: none does),
+    ``split`` the unit to cut by next (-1: none), ``cut`` the one that it is cut by, and ``first`` the first part (-1:
+    it is not cut), behind which the other one stands.
     """
 
     phase: Annotated[NDArray[np.int8], 2]
@@ -190,7 +193,10 @@ class Regions(NamedTuple):
     share: Floats
     share32: Floats
     total: Floats
+    half: Integers
     split: Integers
+    cut: Integers
+    first: Integers
 
 
 class Work(NamedTuple):

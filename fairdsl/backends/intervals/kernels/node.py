@@ -24,8 +24,9 @@ from fairdsl.backends.intervals.kernels.vectors import copy_into
 from fairdsl.numerics.kernels.compiled import part
 
 #: Entries of ``work.result``: shares of the box, the frontier layer, half-spaces in force, constants of a row's affine
-#: bounds, how near they are to a decision, as a part of their width, and how many analyses the work is worth.
-VIOLATING, FALSIFIED, VIOLATING32, FRONTIER, IN_FORCE, LOWER_OFFSET, UPPER_OFFSET, NEAR, ANALYSES = range(9)
+#: bounds, how near they are to a decision, as a part of their width, how many analyses the work is worth, and the unit
+#: whose half-space alone bounds the first share (-1: none does).
+VIOLATING, FALSIFIED, VIOLATING32, FRONTIER, IN_FORCE, LOWER_OFFSET, UPPER_OFFSET, NEAR, ANALYSES, HALF = range(10)
 #: Boxes nearer than this are bounded again, by so many steps of each row's slopes. Of AC-7's boxes nearer than a
 #: twentieth they decide one in seven, of those beyond a tenth none.
 _NEAR, _STEPS = 0.05, 3
@@ -117,8 +118,11 @@ def _shares(
         if rows == 1 and in_force == 0 and corners:
             work.result[FALSIFIED] = at_least
     inside = 1.0
+    work.result[HALF] = -1.0
     if in_force > 0 and max(violating, violating32) > 0.0:
-        inside = _inside_halves(net, work, in_force, min(1.0, max(violating, violating32)), count, cells)
+        inside, chosen = _inside_halves(net, work, in_force, min(1.0, max(violating, violating32)), count, cells)
+        if inside < violating:
+            work.result[HALF] = work.halves.unit[chosen]
     work.result[VIOLATING] = min(inside, violating)
     work.result[VIOLATING32] = min(inside, max(violating, violating32))
 
@@ -257,7 +261,7 @@ def _not_above(net: Net, work: Work, offset: float, error32: float, count: int, 
 
 
 @part
-def _inside_halves(net: Net, work: Work, in_force: int, share: float, count: int, cells: int) -> float:
+def _inside_halves(net: Net, work: Work, in_force: int, share: float, count: int, cells: int) -> tuple[float, int]:
     """At most this share of the box has any of its path in the half-space that seems to hold least of it; or 1.
 
     Which one that is, and whether it holds less than ``share``, is told by a normal distribution.
@@ -279,11 +283,11 @@ def _inside_halves(net: Net, work: Work, in_force: int, share: float, count: int
             fewest = middle / math.sqrt(variance)
             chosen = j
     if chosen < 0 or fewest > 3.0 or 1.0 / (1.0 + math.exp(-1.7 * max(fewest, -100.0))) > _WORTH * share:
-        return 1.0
+        return 1.0, -1
     for i in range(count):
         trial[i] = -halves.form[chosen, i]
     offset = least(box, trial, shared, count) - halves.offset[chosen] - net.layers.error[len(net.layers.widths) - 1]
-    return _not_above(net, work, offset, -1.0, count, cells)[0]
+    return _not_above(net, work, offset, -1.0, count, cells)[0], chosen
 
 
 @part

@@ -176,7 +176,7 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
             *(np.zeros(units) for _ in range(10)),
         ),
         forms=Forms(np.zeros((2, widest, coordinates)), np.zeros((2, widest)), np.zeros((2, widest))),
-        halves=Halves(np.zeros((units + 1, coordinates)), np.zeros(units + 1)),
+        halves=Halves(np.zeros((units + 1, coordinates)), np.zeros(units + 1), np.zeros(units + 1, dtype=np.int64)),
         scratch=Scratch(
             trial=np.zeros(coordinates),
             point=np.zeros(coordinates),
@@ -204,7 +204,10 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
             share=np.zeros(2 * regions + 2),
             share32=np.zeros(2 * regions + 2),
             total=np.zeros(2 * regions + 2),
+            half=np.zeros(2 * regions + 2, dtype=np.int64),
             split=np.zeros(2 * regions + 2, dtype=np.int64),
+            cut=np.zeros(2 * regions + 2, dtype=np.int64),
+            first=np.zeros(2 * regions + 2, dtype=np.int64),
         ),
-        result=np.zeros(9),
+        result=np.zeros(10),
     )

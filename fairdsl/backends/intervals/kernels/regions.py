@@ -9,18 +9,30 @@ whole box).
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.layout import OFF_BY_SPLIT, ON_BY_SPLIT, OPEN, Layers, Net, Regions, Units, Work
+from fairdsl.backends.intervals.kernels.layout import (
+    OFF_BY_SPLIT,
+    ON_BY_SPLIT,
+    OPEN,
+    IntegerRows,
+    Layers,
+    Net,
+    Regions,
+    Units,
+    Work,
+)
 from fairdsl.backends.intervals.kernels.node import (
     ANALYSES,
     FALSIFIED,
     FRONTIER,
+    HALF,
     IN_FORCE,
     VIOLATING,
     VIOLATING32,
     analyse,
 )
+from fairdsl.backends.intervals.kernels.slots import Tree, load_slot
 from fairdsl.backends.intervals.kernels.vectors import copy_into
-from fairdsl.numerics.kernels.compiled import part
+from fairdsl.numerics.kernels.compiled import exact, part
 
 _MOST_HALVES = 24
 
@@ -46,6 +58,8 @@ def _note(net: Net, work: Work, region: int) -> None:
     regions = work.regions
     regions.share[region] = work.result[VIOLATING]
     regions.share32[region] = work.result[VIOLATING32]
+    regions.half[region] = int(work.result[HALF])
+    regions.first[region] = -1
     copy_into(regions.phase[region], work.units.phase)
     regions.split[region] = -1
     if work.result[VIOLATING] > 0.0 and work.result[IN_FORCE] < _MOST_HALVES:
@@ -77,13 +91,13 @@ def _total(regions: Regions, share, count: int) -> float:  # type: ignore[no-unt
 
 
 @part
-def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: int) -> int:
-    """Sharpen the shares of the box that was just analysed; returns how many analyses that took.
+def _cut(net: Net, work: Work, comparison: int, limit: int, least: float, cells: int) -> tuple[int, int]:
+    """Cut the box that was just analysed while a part leaves so much of it; how many regions are made, and analyses.
 
-    At most ``limit`` regions. Leaves the phases in ``work.units`` as they were, which hold on the whole box.
+    At most ``limit`` regions are not cut. Leaves the phases in ``work.units`` as they were, which hold on the whole
+    box; those that were made by the last cut have the last numbers.
     """
     regions = work.regions
-    falsified = work.result[FALSIFIED]
     _note(net, work, 0)
     whole = len(regions.share) - 1
     copy_into(regions.phase[whole], regions.phase[0])
@@ -91,10 +105,12 @@ def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: i
     analyses = 0
     while count + 1 < 2 * limit:
         chosen = _heaviest(regions, count)
-        if chosen < 0:
+        if chosen < 0 or regions.share[chosen] < least:
             break
         unit = regions.split[chosen]
         regions.split[chosen] = -1
+        regions.cut[chosen] = unit
+        regions.first[chosen] = count
         for phase in (ON_BY_SPLIT, OFF_BY_SPLIT):
             regions.parent[count] = chosen
             copy_into(work.units.phase, regions.phase[chosen])
@@ -103,8 +119,55 @@ def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: i
             analyses += int(work.result[ANALYSES])
             _note(net, work, count)
             count += 1
+    copy_into(work.units.phase, regions.phase[whole])
+    return count, analyses
+
+
+@part
+def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: int) -> int:
+    """Sharpen the shares of the box that was just analysed by at most so many regions; how many analyses that took."""
+    regions, falsified = work.regions, work.result[FALSIFIED]
+    count, analyses = _cut(net, work, comparison, limit, 0.0, cells)
     work.result[VIOLATING] = _total(regions, regions.share, count)
     work.result[VIOLATING32] = max(work.result[VIOLATING], _total(regions, regions.share32, count))
     work.result[FALSIFIED] = falsified
-    copy_into(work.units.phase, regions.phase[whole])
     return analyses
+
+
+@exact
+def regions_of_boxes(
+    net: Net,
+    work: Work,
+    tree: Tree,
+    low: IntegerRows,
+    high: IntegerRows,
+    least: float,
+    cells: int,
+    first: IntegerRows,
+    unit: IntegerRows,
+    half: IntegerRows,
+) -> None:
+    """How boxes are best cut into regions, if one more has to leave so much less (``least``) of its box.
+
+    Boxes [boxes, attributes] are of the root in slot 0. Of each region [boxes, regions], of which the box is the first:
+    ``first`` of its parts (where the unit is at least 0) or -1, by which ``unit`` it is cut, and which unit's
+    half-space bounds it best alone, or -1.
+    """
+    regions, limit = work.regions, (first.shape[1] + 1) // 2
+    for box in range(len(low)):
+        for attribute in range(low.shape[1]):
+            tree.low[0, attribute] = low[box, attribute]
+            tree.high[0, attribute] = high[box, attribute]
+        load_slot(net, work, tree, 0)
+        analyse(net, work, tree.comparison[0], cells)
+        count, _ = _cut(net, work, tree.comparison[0], limit, least, cells)
+        for step in range(count):
+            region = count - 1 - step
+            parts, best = regions.first[region], regions.share[region]
+            if parts >= 0:
+                together = regions.total[parts] + regions.total[parts + 1] + least
+                if together < best:
+                    first[box, region], best = parts, together
+            regions.total[region] = best
+            unit[box, region] = regions.cut[region]
+            half[box, region] = regions.half[region]
