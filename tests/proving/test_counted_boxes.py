@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from fairdsl_verify import apart, bounds, regions, slab
+from fairdsl_verify import apart, bounds, pairs, regions, slab
 from fairdsl_verify.bounds import BITS, Integers, Pass
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import CELLS, MAYBE, NO, YES, Question
@@ -68,8 +68,8 @@ def within(found: Pass, row: list[int], first: int, last: int, along: int | None
     return count * (1 if along is None else most)
 
 
-def deep(rng: random.Random, *, grows: bool = False) -> tuple[Question, Integers]:
-    """Up to four hidden layers, some alike; several differ; of listed values no row is a multiple of another."""
+def deep(rng: random.Random, most: int = 4, *, grows: bool = False) -> tuple[Question, Integers]:
+    """A few hidden layers, some alike; several differ; of listed values no row is a multiple of another."""
     sizes = {"age": rng.choice((6, 12, 20)), "job": 4, "sex": 2, "race": 3, "group": rng.choice((1, 3))}
     age, *others = sizes
     people: list[dict[str, Any]] = [{"name": age, "type": "integer", "low": -2, "high": sizes[age] - 3}]
@@ -89,7 +89,7 @@ def deep(rng: random.Random, *, grows: bool = False) -> tuple[Question, Integers
     decides = {"of": "score", "relation": rng.choice((">", ">=", "<", "<=")), "threshold": 0}
     reads = [{"constant": 0, "terms": terms()} for _ in range(3)]
     asked = Question(question(attributes=people, reads=reads, differ=others[1:], decides=decides))
-    widths = [3, *(rng.randint(2, 3) for _ in range(rng.randint(0, 1) if grows else rng.randint(1, 4))), 1]
+    widths = [3, *(rng.randint(2, 3) for _ in range(rng.randint(0, 1) if grows else rng.randint(1, most))), 1]
     layers = [Affine([numbers(below) for _ in range(width)], numbers(width)) for below, width in pairwise(widths)]
     for at in range(1, len(layers) - 1):
         if widths[at - 1 : at + 2] == [widths[at]] * 3 and rng.random() < 0.7:
@@ -108,7 +108,7 @@ def drawn_rounding(rng: random.Random) -> tuple[int, int, int]:
 
 def rough(patch: pytest.MonkeyPatch, digits: int, bins: int, pieces: int) -> None:
     """Let there be no more of them."""
-    for module in (bounds, regions, slab):
+    for module in (bounds, pairs, regions, slab):
         patch.setattr(module, "BITS", digits)
     patch.setattr(slab, "BINS", bins)
     patch.setattr(slab, "PIECES", pieces)
