@@ -119,4 +119,4 @@ def by_cells(amounts: list[int], lines: Sequence[Sequence[tuple[int, int]]], cut
             table += [whole * value - mean for value in column]
         weights = [weight * size for weight in weights for size in sizes]
     squares = sum(weight * value * value for weight, value in zip(weights, table, strict=True))
-    return -(-squares // prod(axis[-1] - axis[0] for axis in cuts))
+    return squares // prod(axis[-1] - axis[0] for axis in cuts)  # of each two terms it is whole

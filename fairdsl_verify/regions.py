@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from operator import add, gt, sub
 from typing import TYPE_CHECKING
 
@@ -23,11 +22,10 @@ Signs = dict[Unit, bool]
 class Region(Pass):
     """Bounds where these signs are known: of everybody in the box, and of all between two whose first layers differ."""
 
-    def __init__(self, net: Integers, box: Box, only: Sequence[int], signs: Signs, off: int, half: Unit | None = None):
-        self._signs, self._half = signs, half
-        #: By layers, what lies below the opposite of what has to be at least 0 of each unit whose sign is known, which
-        #: is at most 0 in the region; that of the unit ``half``; and whether nobody has these signs.
-        self._halves = list[list[list[int]]]()
+    def __init__(self, net: Integers, box: Box, only: Sequence[int], signs: Signs, off: int):
+        #: Of each unit whose sign is known, from the inputs on, what lies below the opposite of what has to be at least
+        #: 0, which is at most 0 in the region; and whether nobody has these signs.
+        self._signs, self._halves, self.empty = signs, dict[Unit, list[int]](), False
         #: Where in a row that is which attributes add: times a number between two, or one of several.
         self._ends, self._listed = list[tuple[int, int, int]](), list[slice]()
         for place, ends in enumerate(box):
@@ -39,8 +37,6 @@ class Region(Pass):
                 low, high = sorted((multiples[first], multiples[last]))
                 self._ends.append((start, low, high))
         self._found = dict[tuple[int, ...], tuple[list[int], int]]()
-        self.beyond: list[int] | None = None
-        self.empty = False
         super().__init__(net, box, only)
         (low, *_), (high, *_) = self.bounds[-1]
         # Whoever has such signs may be nobody: how far off scores may be is a matter of the two, who are anywhere.
@@ -49,22 +45,17 @@ class Region(Pass):
     def within(self, layer: int, ends: tuple[list[int], list[int]]) -> tuple[list[int], list[int]]:
         """The part of the ranges of a layer's units where the signs are so."""
         lows, highs = map(list, ends)
-        self._halves.append([])
-        for (at, unit), above in sorted(self._signs.items()):
-            if at != layer:
-                continue
-            beyond = self._unit(layer, unit, -1 if above else 1)
-            self._halves[layer].append(beyond)
-            self.empty = self.empty or super().least(beyond) > 0
-            if (at, unit) == self._half:
-                self.beyond = beyond
+        signs = sorted((unit, above) for (at, unit), above in self._signs.items() if at == layer)
+        for unit, above in signs:
+            self._halves[layer, unit] = half = self._unit(layer, unit, -1 if above else 1)
+            self.empty = self.empty or super().least(half) > 0
             kept = max if above else min
             lows[unit], highs[unit] = kept(lows[unit], 0), kept(highs[unit], 0)
         # Where other units of the layer are then; its half-spaces are as coarse as these rows, which are made finer.
-        for unit in range(len(lows) if self._halves[layer] else 0):
+        for unit in range(len(lows) if signs else 0):
             if highs[unit] > 0:
                 rows = ([each << BITS for each in self._unit(layer, unit, sign)] for sign in (1, -1))
-                low, high = (Pass.least(self, self.cut(row, layer + 1)) >> BITS * (layer + 1) for row in rows)
+                low, high = (self.least(row) >> BITS * (layer + 1) for row in rows)
                 lows[unit], highs[unit] = max(lows[unit], low), min(highs[unit], -high)
         # Of nobody bounds contradict each other, by more than lanes hold.
         self.empty = self.empty or any(map(gt, lows, highs))
@@ -85,16 +76,16 @@ class Region(Pass):
 
     def least(self, below: list[int]) -> int:
         """The least of it in the region."""
-        return super().least(self.cut(below, len(self.live)))
+        return super().least(self.cut(below))
 
-    def cut(self, row: list[int], layers: int) -> list[int]:
+    def cut(self, row: list[int]) -> list[int]:
         """No more than the row in the region, where it and k times what is at most 0 there are that for any k >= 0.
 
-        By weak duality the least of such a sum over the box is a bound, so any k may be tried; of each half-space of
-        so many layers, the last one first, it is about the best.
+        By weak duality the least of such a sum over the box is a bound, so any k may be tried; of each half-space,
+        the last one first, it is about the best.
         """
         least = None
-        for half in reversed(list(chain.from_iterable(self._halves[:layers]))):
+        for half in reversed(self._halves.values()):
             if times := self._times(row, half):
                 found = [one + times * other for one, other in zip(row, half, strict=True)]
                 least = self._least_of(row) if least is None else least
@@ -128,18 +119,20 @@ class Region(Pass):
                 return times
         return 0
 
-    def crossed(self, mass: int) -> int:
-        """At most so many units of the box have their zero in the region: in a slab, and where the region is of it."""
+    def crossed(self, mass: int, half: Unit | None = None) -> int:
+        """At most so many units of the box have their zero in the region: in a slab, or by the half-space of a unit."""
         if self.side != MAYBE or self.empty:
             return 0
-        layers, net = len(self._halves), self.net
-        upper = map(sub, self.cut(list(map(add, self.lower, self.upper)), layers), self.lower)
+        if half is not None:
+            start = self.start(row := self._halves[half])
+            return between(self, row, mass, Pass.least(self, row) - start, -start)
+        upper = map(sub, self.cut(list(map(add, self.lower, self.upper))), self.lower)
         first, last = slab(self, self.lower, list(upper))
-        alone = self.lower.copy()
+        alone, net = self.lower.copy(), self.net
         for place in net.question.differ:
             alone[net.starts[place] : net.starts[place + 1]] = [0] * len(net.rows[place])
         start = self.start(alone)
-        least, most = (Pass.least(self, self.cut([sign * x for x in alone], layers)) for sign in (1, -1))
+        least, most = (self.least([sign * each for each in alone]) for sign in (1, -1))
         return between(self, self.lower, mass, max(first, least - start), min(last, -most - start))
 
 
@@ -159,13 +152,9 @@ def open_in(checker: Checker, node: Node, words: Sequence[str]) -> int:
             layer = _number(left, len(net.weights))
             unit = layer, _number(left, len(net.units[layer]))
             waiting += [{**signs, unit: above} for above in (True, False)]
-        elif kind == "~":
-            total += Region(net, node.box, only, signs, off).crossed(mass)
-        elif kind == "H" and signs:
-            found = Region(net, node.box, only, signs, off, list(signs)[_number(left, len(signs))])
-            if found.side == MAYBE and not found.empty and found.beyond is not None:
-                start = found.start(found.beyond)
-                total += between(found, found.beyond, mass, Pass.least(found, found.beyond) - start, -start)
+        elif kind in ("~", "H"):
+            half = list(signs)[_number(left, len(signs))] if kind == "H" else None
+            total += Region(net, node.box, only, signs, off).crossed(mass, half)
         else:
             reject(f"a region is called {kind!r}, which is not a claim about it")
     require(next(left, None) is None, "a leaf about regions goes on after its last word")

@@ -6,9 +6,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import permutations, product
+from operator import mul
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -20,15 +22,16 @@ from fairdsl.elaborate import elaborate
 from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.question import question_of
 from fairdsl.semantics import front_end
-from fairdsl_verify import RejectedError
-from fairdsl_verify.bounds import BITS, Pass
+from fairdsl_verify import RejectedError, bounds
+from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.pairs import below_score
-from fairdsl_verify.question import NO, YES, Question
+from fairdsl_verify.pairs import Parting, of_two
+from fairdsl_verify.question import NO, YES, Box, Question
 from fairdsl_verify.tree import Checker, Node
 from tests.proving.proved_networks import SPEC, network
 from tests.proving.test_checker_review import ABOVE_ZERO, PEOPLE, chain_file, question, tried
-from tests.proving.test_slabs import drawn, part_of, values_of
+from tests.proving.test_counted_boxes import deep, drawn_rounding, rough
+from tests.proving.test_slabs import values_of
 
 PROPERTIES = {
     "any": "differ in any sex, race",
@@ -40,27 +43,86 @@ PROPERTIES = {
 CLAIMS = {"certified": 0, "falsified": 0, "holds": False, "compared": [], "margin": 0}
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_whatever_the_multipliers_are_nobody_lies_below(seed: int) -> None:
-    rng = random.Random(seed)
-    asked, net = drawn(rng)
-    while not net.weights:
-        asked, net = drawn(rng)
-    box = part_of(asked, rng)
-    found = Pass(net, tuple(box), range(len(net.moves)))
-    units = [(layer, unit) for layer in range(len(net.weights)) for unit in range(len(found.bounds[layer][0]))]
-    somebody = list(values_of(net, [rng.randint(*ends) for ends in box]))
-    signs = {unit: somebody[unit[0]][unit[1]] > 0 for unit in units if rng.random() < 0.3}
-    words = [str(rng.choice((rng.randint(-(1 << 18), 1 << 18), rng.randint(0, 1 << BITS)))) for _ in range(99)]
-    weight = rng.randint(-3, 3)
-    below = below_score(found, weight, signs, iter(words))
-    for point in product(*(range(low, high + 1) for low, high in box)):
-        values = list(values_of(net, point))
-        if all(
-            values[layer][unit] >= 0 if above else values[layer][unit] <= 0 for (layer, unit), above in signs.items()
-        ):
-            known = below[0] + sum(sum(found.adds(below, place, [at])) for place, at in enumerate(point))
-            assert known <= weight * values[-1][0] << BITS * len(net.weights)
+#: Who a leaf is about: pairs of assignments, signs by individual, layer and unit, and how the two scores are weighted.
+About = tuple[list[tuple[int, int]], dict[tuple[int, int, int], bool], int, int]
+
+
+def drawn_words(
+    rng: random.Random, net: Integers, box: Box, about: About, leaves: list[About], depth: int = 0
+) -> Iterator[str]:
+    """Splits of two, and multipliers that nobody has chosen; a leaf about nobody says so."""
+    pairs, signs, *_ = about
+    kind = rng.choice("AONNNNND") if pairs and depth < 3 else "D" if pairs else "V"
+    asked = net.question
+    which, place = rng.randrange(2), rng.randrange(len(asked.differ))
+    if kind in "AO":
+        last = rng.randrange(asked.attributes[asked.differ[place]].size)
+        of = [[asked.assignments[one][place] for one in pair] for pair in pairs]
+        yield from ("A", str(which), str(place), str(last)) if kind == "A" else ("O", str(place))
+        inside = [two[which] <= last if kind == "A" else two[0] < two[1] for two in of]
+        for side in (True, False):
+            kept = [pair for pair, there in zip(pairs, inside, strict=True) if there is side]
+            yield from drawn_words(rng, net, box, (kept, signs, 0, 0), leaves, depth + 1)
+    elif kind == "N":
+        layer = rng.randrange(len(net.weights))
+        unit = rng.randrange(len(net.units[layer]))
+        yield from ("N", str(which), str(layer), str(unit))
+        for above in (False, True):
+            yield from drawn_words(
+                rng, net, box, (pairs, signs | {(which, layer, unit): above}, 0, 0), leaves, depth + 1
+            )
+    elif kind == "V":
+        yield kind
+    else:
+        weights = rng.choice(((0, 1), (0, 1), (1, 0), (1, 1), (2, 1), (0, 0)))
+        leaves.append((pairs, signs, *weights))
+        one, given, wild = 1 << bounds.BITS, list[int](), rng.random() < 0.5
+        for copy, members in enumerate(zip(*pairs, strict=True)):
+            for layer, ends in reversed(list(enumerate(Pass(net, box, sorted({*members})).bounds[:-1]))):
+                for unit, (low, high) in enumerate(zip(*ends, strict=True)):
+                    if low < 0 < high:  # where a sign is known, mostly what there is then
+                        known = [signs[at] for at in ((copy, layer, unit), (1 - copy, layer, unit)) if at in signs]
+                        usual = one if rng.choice(known or (False, True)) else 0
+                        given.append(rng.choice((0, one // 2, one // 2, one, one, -one, 2 * one)) if wild else usual)
+        yield from ("D", *map(str, weights), *map(str, given))
+
+
+def off_by(found: list[Pass], offs: Sequence[int]) -> list[Pass]:
+    """The same, where scores may be off by so much."""
+    for each, off in zip(found, offs, strict=False):
+        each.off = off
+    return found
+
+
+def test_no_leaf_about_two_is_believed_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what its words say of two individuals, and the scores of everybody who is so."""
+    said, refuted, passes, believed = list[bool](), Parting.refuted, Parting.passes, 0
+    monkeypatch.setattr(Parting, "refuted", lambda *given: said.append(refuted(*given)) or True)
+    for seed in range(140):
+        rng = random.Random(seed)
+        rough(monkeypatch, *drawn_rounding(rng))
+        asked, net = deep(rng, rng.choice((1, 1, 2)))
+        offs = rng.choices((0, 0, 1, 4), k=2)  # of either, how far off its score may be
+        monkeypatch.setattr(Parting, "passes", lambda self, two, offs=offs: off_by(passes(self, two), offs))
+        only = sorted(rng.sample(range(len(net.moves)), rng.choice((2, 3, 4))))
+        ends = [tuple(sorted(rng.choices(range(attribute.size), k=2))) for attribute in asked.attributes[:2]]
+        box = (*ends, *((0, attribute.size - 1) for attribute in asked.attributes[2:]))
+        node = Node(box, tuple(YES if at in only else NO for at, _ in enumerate(net.moves)))
+        units = product(*(range(low, high + 1) for low, high in ends))
+        everybody = [{one: list(values_of(net, (*unit, *asked.assignments[one]))) for one in only} for unit in units]
+        checker = SimpleNamespace(net=net, question=asked, assignments=asked.assignments, compared=int.__ne__)
+        for _ in range(6):
+            said.clear()
+            words = list(drawn_words(rng, net, box, (list(permutations(only, 2)), {}, 0, 0), leaves := []))
+            assert of_two(cast(Checker, checker), node, words)
+            for believes, (pairs, signs, *weights) in zip(said, leaves, strict=True):
+                for unit, (one, other) in product(everybody if believes else (), pairs):
+                    two = unit[one], unit[other]
+                    if all((1 if up else -1) * two[of][at][unit_] >= 0 for (of, at, unit_), up in signs.items()):
+                        score = weights[1] * two[1][-1][0] - weights[0] * two[0][-1][0]
+                        assert score > sum(map(mul, weights, offs)), (seed, words)
+                believed += believes
+    assert believed > 100
 
 
 #: ``factor max(z, 0) + bias > 0``, where z is -1 of women and 1 of men, who differ.

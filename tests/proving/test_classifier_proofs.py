@@ -192,6 +192,29 @@ def swapped_outputs(model: ModelProto) -> None:
     model.graph.output.extend(outputs)
 
 
+def by(model: ModelProto, op: str, domain: str) -> None:
+    """A node of the same name that is somebody else's."""
+    node_of(model, op).domain = domain
+    model.opset_import.append(helper.make_opsetid(domain, 1))
+
+
+def both_alike(model: ModelProto) -> None:
+    """`[1 - p, 1 - p]` in place of `[1 - p, p]`."""
+    node = node_of(model, "Concat")
+    node.input[1] = node.input[0]
+
+
+def of_two(model: ModelProto) -> None:
+    """`[2 - p, p]`."""
+    (one,) = (each for each in model.graph.initializer if each.name == node_of(model, "Sub").input[0])
+    one.CopyFrom(numpy_helper.from_array(2 * numpy_helper.to_array(one), one.name))
+
+
+def wider(model: ModelProto) -> None:
+    """A column more, which nobody fills."""
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value += 1
+
+
 #: What is done to which files; whether they are rejected, or else decided as they are run.
 TAMPERED: list[tuple[str, Callable[[ModelProto], None], bool]] = [
     *((kind, lambda model: relabelled(model, [1, 0]), False) for kind in ("scaled", "mlp")),
@@ -226,6 +249,16 @@ TAMPERED: list[tuple[str, Callable[[ModelProto], None], bool]] = [
     ("linear", lambda model: put(model, "LinearClassifier", post_transform="NONE"), False),
     ("linear", lambda model: put(model, "LinearClassifier", post_transform="PROBIT"), True),
     ("linear", lambda model: put(model, "Cast", to=9), True),
+    *((kind, wider, True) for kind in ("linear", "mlp")),
+    ("mlp", both_alike, True),
+    ("mlp", of_two, True),
+    ("mlp", lambda model: by(model, "Relu", "org.example"), True),
+    ("scaled", lambda model: by(model, "Scaler", "org.example"), True),
+    ("scaled", lambda model: put(model, "Scaler", offset=[1.0]), True),
+    *(
+        (kind, lambda model, op=op: put(model, op, more=1), True)
+        for kind, op in (("scaled", "Scaler"), ("mlp", "Sigmoid"))
+    ),
 ]
 
 
@@ -249,6 +282,22 @@ def test_initializers_that_nobody_reads_are_rejected_and_so_are_whole_numbers_of
             by_the_checker(model, 1)
 
 
+def test_two_labels_that_are_one_are_rejected() -> None:
+    """Everybody has that one, whatever the score is."""
+    for kind in ("linear", "mlp"):
+        relabelled(model := exported(kind), [1, 1])
+        with pytest.raises(RejectedError, match="one of two labels"):
+            by_the_checker(model, 1)
+
+
+def test_text_is_not_cast_to_numbers() -> None:
+    model = exported("linear", ("3", "5"))
+    model.graph.node.append(helper.make_node("Cast", [model.graph.output[0].name], ["number"], to=7))
+    model.graph.output[0].name = "number"
+    with pytest.raises(RejectedError, match="labels that are text"):
+        by_the_checker(model, "5")
+
+
 def test_a_label_of_another_type_is_another_one() -> None:
     for label in ("1", 2, "yes"):
         with pytest.raises(RejectedError, match="another one"):
@@ -269,16 +318,29 @@ def test_a_list_that_readers_may_cut_is_rejected() -> None:
                 _listed(rest, "c")
 
 
-def test_fractions_are_not_fed_to_a_file_of_whole_numbers() -> None:
+@pytest.mark.parametrize(
+    "column",
+    [
+        {"constant": 0, "terms": [["a", "1/2"]]},
+        {"constant": "1/2", "terms": [["a", 1]]},
+        {"constant": 0, "terms": [["sex", ["0", "1/2"]]]},
+        {"constant": 0, "terms": [["real", 1]]},
+    ],
+)
+def test_fractions_are_not_fed_to_a_file_of_whole_numbers(column: dict[str, Any]) -> None:
     model = exported("scaled", given=PEOPLE.astype(np.int64))
-    reads = [{"constant": 0, "terms": [[name, "1/2"]]} for name in ("a", "b", "sex")]
+    sex, ends = {"name": "sex", "type": "values", "values": [0, 1], "labels": ["f", "m"]}, {"low": 0, "high": 9}
+    people = [{"name": name, "type": kind, **ends} for name, kind in (("a", "integer"), ("real", "real"))]
+    reads = [column, *({"constant": 0, "terms": [each]} for each in (["a", 1], ["sex", [0, 1]]))]
     with pytest.raises(RejectedError, match="cuts fractions off"):
-        by_the_checker(model, 1, reads=reads)
+        by_the_checker(model, 1, attributes=[*people, sex], reads=reads)
 
 
 def test_nothing_is_said_of_labels_in_float32() -> None:
-    with pytest.raises(RejectedError, match="float32"):
-        by_the_checker(exported("linear"), 1, arithmetic="float32")
+    """However far off scores are said to be."""
+    claims = question()["claims"] | {"margin": 1000}
+    with pytest.raises(RejectedError, match="float32 and a label"):
+        by_the_checker(exported("linear"), 1, arithmetic="float32", claims=claims)
 
 
 def shares(decided: list[Any]) -> Iterator[bool]:

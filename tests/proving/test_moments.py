@@ -103,6 +103,29 @@ def test_the_variance_is_the_one_of_everybody(cells: bool, monkeypatch: pytest.M
         assert exact == found
 
 
+def test_the_variance_of_any_leaves_is_the_one_of_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few leaves by pairs, of many by cells; these may overlap, as those of several trees do."""
+    used = set[str]()
+    for name in ("by_pairs", "by_cells"):
+        of = getattr(moments, name)
+        monkeypatch.setattr(moments, name, lambda *given, of=of: used.add(of.__name__) or of(*given))
+    for seed in range(30):
+        rng = random.Random(seed)
+        ends = [(begin, begin + rng.randint(1, 5)) for begin in rng.choices(range(4), k=3)]
+        leaves = []
+        for _ in range(rng.choice((2, 10, 40))):
+            narrow = [place for place, (begin, end) in enumerate(ends) if end - begin > 1 and rng.random() < 0.6]
+            cuts = {place: sorted(rng.sample(range(ends[place][0], ends[place][1] + 1), 2)) for place in narrow}
+            leaves.append((rng.randint(-9, 9), {place: (first, last) for place, (first, last) in cuts.items()}))
+        found = [
+            sum(value for value, runs in leaves if all(a <= point[place] < b for place, (a, b) in runs.items()))
+            for point in product(*(range(*each) for each in ends))
+        ]
+        exact = len(found) * sum(each * each for each in found) - sum(found) ** 2
+        assert moments.variance(leaves, ends) == exact
+    assert used == {"by_pairs", "by_cells"}
+
+
 def _large(numbers: Any) -> int:
     """A product, which is very large where it is one of numbers of cells."""
     several = list(numbers)

@@ -9,17 +9,15 @@ from fractions import Fraction
 from itertools import pairwise, product
 from operator import mul
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from onnx import helper
 
-from fairdsl_verify import RejectedError, apart, bounds, lines, slab
+from fairdsl_verify import RejectedError, bounds, lines, slab
 from fairdsl_verify.bounds import BITS, Integers, Lanes, Pass, _multiples
 from fairdsl_verify.chain import Affine, Network
-from fairdsl_verify.question import CELLS, MAYBE, NO, YES, Question
-from fairdsl_verify.tree import Checker, Node
+from fairdsl_verify.question import CELLS, MAYBE, Question
 from tests.proving.test_checker_review import ABOVE_ZERO, LINEAR, PEOPLE, chain_file, question, tried
 
 
@@ -102,54 +100,6 @@ def test_what_an_attribute_adds_is_a_multiple_of_one_row(
     assert (None if multiples is None else (step, multiples)) == found
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_no_unit_that_is_crossed_is_left_out(seed: int) -> None:
-    rng = random.Random(seed)
-    asked, net = drawn(rng)
-    net.margin = rng.choice((0, 0, 1, net.scale))
-    box = part_of(asked, rng)
-    units = list(product(*(range(low, high + 1) for low, high in box[:3])))
-    found = Pass(net, tuple(box), range(len(net.moves)), slopes_of(rng))
-    crossed = [unit for unit in units if either(net, unit)]
-    for along in (None, 0, 1, 2):
-        assert len(crossed) <= slab.crossed(found, len(units), along) <= max(len(units), len(crossed))
-
-
-def surely_apart(seed: int) -> tuple[int, int, int]:
-    """How many units have the first of two above the threshold and the second below, what is said of it, and of all."""
-    rng = random.Random(seed)
-    asked, net = drawn(rng)
-    net.margin = rng.choice((0, 0, 1, net.scale))
-    box = part_of(asked, rng)
-    units = list(product(*(range(low, high + 1) for low, high in box[:3])))
-    pair = rng.choice(((0, 1), (1, 0)))
-    checker = cast(Checker, SimpleNamespace(bounded=lambda node, only: Pass(net, node.box, only)))
-    said = apart.apart(checker, Node(tuple(box)), pair, len(units))
-    found = [[net.high(None, tuple((at, at) for at in (*unit, sex))) for sex in pair] for unit in units]
-    return found.count([YES, NO]), said, len(units)
-
-
-def test_no_unit_is_decided_differently_for_certain_that_is_not() -> None:
-    found = [surely_apart(seed) for seed in range(150)]
-    assert all(said <= true for true, said, _ in found)
-    assert sum(0 < true == said < all_ for true, said, all_ in found) > 5
-
-
-@pytest.mark.parametrize("fault", ["one less than there are", "the other one", "the other side"])
-def test_faults_of_what_is_apart_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = slab.short
-    match fault:
-        case "one less than there are":
-            monkeypatch.setattr(apart, "short", lambda *given: short(*given) - 1)
-        case "the other one":
-            monkeypatch.setattr(apart, "short", lambda found, row, mass: mass - short(found, row, mass))
-        case _:
-            monkeypatch.setattr(apart, "YES", NO)
-            monkeypatch.setattr(apart, "NO", YES)
-    found = [surely_apart(seed) for seed in range(150)]
-    assert any(said > true for true, said, _ in found)
-
-
 def test_a_leaf_says_how_many_are_apart(tmp_path: Path) -> None:
     """``age + 4 sex > 1/2``: those of -3 to 0 are apart, 4 of 201."""
     wide = [PEOPLE[0] | {"low": -100, "high": 100}, PEOPLE[1]]
@@ -171,29 +121,6 @@ def either(net: Integers, unit: Sequence[int]) -> bool:
     """Whether the two of a unit may be decided differently; within the margin one may be on either side."""
     sides = {net.high(None, tuple((at, at) for at in (*unit, sex))) for sex in (0, 1)}
     return len(sides) > 1 or MAYBE in sides
-
-
-@pytest.mark.parametrize("seeds", range(2))
-def test_of_a_line_no_more_may_be_crossed_than_it_says(seeds: int) -> None:
-    """By counting each line; some lines have just as many, and with one less each the count is too small."""
-    told = tight = 0
-    for seed in range(200 * seeds, 200 * (seeds + 1)):
-        rng = random.Random(seed)
-        asked, net = drawn(rng)
-        net.margin = rng.choice((0, 0, 1, net.scale // 4))
-        box = part_of(asked, rng)
-        found = Pass(net, tuple(box), range(len(net.moves)), slopes_of(rng))
-        for along in found.ranges:
-            most, (low, high) = slab.on_a_line(found, along), box[along]
-            told += most <= high - low
-            others = [range(a, b + 1) if at != along else [low] for at, (a, b) in enumerate(box[:3])]
-            for unit in product(*others):
-                line = ((*unit[:along], at, *unit[along + 1 :]) for at in range(low, high + 1))
-                crossed = sum(either(net, each) for each in line)
-                assert crossed <= most
-                tight += 0 < crossed == most <= high - low
-    assert told > 50
-    assert tight > 10
 
 
 @pytest.mark.parametrize("margin", [0, 1, 3, 7])
