@@ -20,7 +20,8 @@ from fairdsl_verify.tree import Checker, Node, Totals
 
 #: What can be claimed of a box that is counted: as it is, or with lines of one more slope below units of open sign. In
 #: deep networks a small one says no less than five slopes together, which take the checker three times as long.
-CLAIMS = "~", *(f"~ {(1 << BITS) // part}" for part in (25, 5))
+_COUNTED = "~"
+CLAIMS = _COUNTED, *(f"{_COUNTED} {(1 << BITS) // part}" for part in (25, 5))
 
 #: What is claimed of a box that is cut by the signs of units; words about its regions follow. There are so many at
 #: most, and one more has to say so much of the box.
@@ -109,7 +110,7 @@ def _checked(checker: Checker, one: Waiting) -> Totals:
     """What the checker makes of a leaf that claims to be counted, or fair."""
     totals, root = Totals(), checker.root()
     node = Node(one.box, (YES,) * len(root.admitted), root.known)
-    checker.leaf(node, one.grown.claim.replace("=", "~").split(" "), totals)
+    checker.leaf(node, one.grown.claim.replace("=", _COUNTED).split(" "), totals)
     return totals
 
 
@@ -141,7 +142,7 @@ class Planter:
         splits = splitting.until(after(TRIAL, deadline))
         claims = (REGIONS,) if splitting.regions else CLAIMS
         some = {claim: self._told(splitting, splits, claim, _TRIED, deadline) for claim in claims}
-        claim = max(claims, key=lambda each: some[each].share + CLEARLY * (each == CLAIMS[0]))
+        claim = max(claims, key=lambda each: some[each].share + CLEARLY * (each == _COUNTED))
         told, most = some[claim], _most(later, some[claim])
         if not _ALIKE * _TRIED < most < _TRIED / _ALIKE:
             told = self._told(splitting, splits, claim, most, deadline)
@@ -181,7 +182,7 @@ class Planter:
         cut = [one for one in leaves if one.grown.claim == REGIONS]
         for at in range(0, len(cut), _AT_ONCE):  # no more once the time is up
             some = cut[at : at + _AT_ONCE]
-            words = iter(CLAIMS[:1] * len(some)) if deadline.passed else self._cut(splitting, some)
+            words = iter([_COUNTED] * len(some)) if deadline.passed else self._cut(splitting, some)
             for one, told in zip(some, words, strict=True):
                 one.grown.claim = told
 
@@ -190,7 +191,7 @@ class Planter:
         cuts = splitting.regions_of(np.array([one.box for one in leaves], dtype=np.int64), _LITTLE, _MOST)
         for first, unit, half in zip(*(each.tolist() for each in cuts), strict=True):
             words = self._words(first, unit, half, 0, ())
-            yield CLAIMS[0] if first[0] < 0 else " ".join((REGIONS, *words))
+            yield _COUNTED if first[0] < 0 else " ".join((REGIONS, *words))
 
     def _words(
         self, first: Sequence[int], unit: Sequence[int], half: Sequence[int], region: int, path: tuple[int, ...]
@@ -260,7 +261,7 @@ def _most(later: float, told: Told) -> int:
 
 def _leaf(grown: Grown, best: int) -> Grown:
     """A leaf that claims to be counted, or to be unfair (`U`)."""
-    grown.claim = "~" if best == FAIR else "U"
+    grown.claim = _COUNTED if best == FAIR else "U"
     return grown
 
 

@@ -185,7 +185,8 @@ def test_least_values_are_below_every_point(seed: int) -> None:
     assert least(box, form, 0, count) <= (points @ form).min() + 1e-12
     assert greatest(box, form, 0, count) >= (points @ form).max() - 1e-12
     in_force = int(rng.integers(0, 4))
-    halves = Halves(rng.integers(-3, 4, (in_force + 1, count)).astype(float), np.zeros(in_force + 1))
+    numbers = rng.integers(-3, 4, (in_force + 1, count)).astype(float)
+    halves = Halves(numbers, np.zeros(in_force + 1), np.arange(in_force + 1))
     through = points[rng.integers(len(points))]  # some half-spaces just touch a point
     halves.offset[:] = -halves.form @ through + rng.choice([0.0, 1.0], in_force + 1)
     if rng.random() < 0.3:

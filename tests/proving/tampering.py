@@ -15,13 +15,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from fairdsl.proving.cutting import Cutting
-
 from fairdsl.clock import Deadline
 from fairdsl.proving import Proved
-from fairdsl.proving.looking import Looking
 from fairdsl_verify import RejectedError, command, rates
-from fairdsl_verify.bounds import Integers
+from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.command import Checked, check
 from fairdsl_verify.onnx_file import Graph
 from fairdsl_verify.question import Question
@@ -38,6 +35,7 @@ from tests.proving import (
 )
 from tests.proving.proved_networks import path_of
 from tests.proving.test_checker_review import ABOVE_ZERO, question
+from tests.proving.test_claims_about_regions import drawn_tree
 
 __all__ = ["KINDS", "SUBJECTS", "Subject", "rejected", "shares", "tampered"]
 
@@ -138,7 +136,7 @@ def _rates(folder: Path, *, seeds: int) -> list[Subject]:
 def _counted(checker: Checker, rng: random.Random, *, regions: bool) -> list[str]:
     """A tree of random splits whose leaves count, most of them lines, or regions."""
     assert isinstance(checker.net, Integers)
-    lines, waiting, cutting = [], [(checker.root().box, 2 if regions else 3)], Cutting(Looking(checker, checker.net))
+    lines, waiting = list[str](), [(checker.root().box, 2 if regions else 3)]
     while waiting:
         box, depth = waiting.pop()
         wide = [place for place in checker.shared if box[place][0] < box[place][1]]
@@ -147,7 +145,8 @@ def _counted(checker: Checker, rng: random.Random, *, regions: bool) -> list[str
             lines.append(f"S {place} {rng.randrange(*box[place])}")
             waiting += reversed([(half, depth - 1) for _, half in checker.cut(box, lines[-1].split(" "))])
         elif regions:
-            lines += cutting.claims([box])
+            found = Pass(checker.net, box, range(len(checker.assignments)))
+            lines.append(" ".join(("R", *drawn_tree(rng, found, [], {}))))
         else:
             claims = ["/ 0", "/ 2", "/ 0 13107", "/ 2 0 65536", "/ 1", "~", "~ 32768", "u 0 1", "u 1 0"]
             lines.append(rng.choice(claims))

@@ -11,19 +11,17 @@ from itertools import chain, combinations, pairwise, product
 from math import ceil, floor
 from operator import mul
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 
-from fairdsl.proving.looking import Looking
 from fairdsl_verify import regions, slab
 from fairdsl_verify.bounds import Integers, Pass
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.question import MAYBE, YES, Question
 from fairdsl_verify.regions import Region, Signs, Unit, open_in
-from fairdsl_verify.tree import Checker, Node
+from fairdsl_verify.tree import Node
 from tests.proving.test_checker_review import ABOVE_ZERO, PEOPLE, question
 from tests.proving.test_counted_boxes import deep, drawn_rounding, rough
 from tests.proving.test_slabs import drawn, values_of
@@ -267,33 +265,3 @@ def test_faults_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS[fault])
 
     assert any(case.found() < 0 for case in cases())
-
-
-def test_the_writer_bounds_regions_as_the_checker_does() -> None:
-    """In float64, for several boxes together: it cuts where the checker is about to gain."""
-    alike = others = 0
-    for seed in range(120):
-        rng = random.Random(seed)
-        asked, net = close(rng, 10**6)
-        shared = [at for at, _ in enumerate(asked.attributes) if at not in asked.differ]
-        node = Node(tuple((0, attribute.size - 1) for attribute in asked.attributes), (YES,) * len(net.moves))
-        usual = Pass(net, node.box, range(2))
-        units = [(layer, unit) for layer, live in enumerate(usual.live) for unit, *_ in live]
-        signs = {unit: rng.random() < 0.5 for unit in rng.sample(units, min(3, len(units)))}
-        region = Region(net, node.box, range(2), signs, 0)
-        if region.empty or any(net.multiples[at] is None for at in shared):
-            continue
-        looking = Looking(cast(Checker, SimpleNamespace(question=asked, shared=shared)), net)
-        ends, sizes = looking.ends([node.box] * 2), [len(each) for each in net.units[:-1]]
-        given = [np.zeros((2, size), dtype=np.int8) for size in sizes]
-        for (layer, unit), above in signs.items():
-            given[layer][1, unit] = 1 if above else -1
-        passed = looking.passed(ends, given)
-        for (under, over), whole, narrow in zip(passed.ranges, usual.bounds, region.bounds, strict=True):
-            told, there = np.array(whole, dtype=np.float64), np.array(narrow, dtype=np.float64)
-            seen, open_ = np.stack((under, over), 1), (there[0] < 0) & (there[1] > 0)
-            scale = np.median(told[seen[0] != 0] / seen[0][seen[0] != 0])
-            for given_, found in zip(seen, (told, there), strict=True):
-                near = np.allclose(given_[:, open_] * scale, found[:, open_], 0, 1e-3 * np.abs(told).max())
-                alike, others = alike + near, others + (not near)
-    assert (alike > 200, others < alike / 20) == (True, True), (alike, others)

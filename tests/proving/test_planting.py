@@ -16,17 +16,25 @@ import pytest
 from onnx import numpy_helper
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, RegionCuts, Splits, effort, refine, splittings_of
+from fairdsl.backends.intervals import FAIR, HALVED, UNFAIR, Splits, effort, refine, splittings_of
 from fairdsl.backends.intervals.kernels.slots import REGIONS
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.intervals.splits import RegionCuts
 from fairdsl.backends.intervals.warmup import KERNELS
 from fairdsl.clock import Deadline
 from fairdsl.elaborate import elaborate
 from fairdsl.proving import networks, planting, prove_spec
 from fairdsl.proving.grown import Grown, Waiting
+from fairdsl.proving.question import question_of
+from fairdsl.proving.run import _claims
 from fairdsl.semantics import front_end
 from fairdsl_verify.command import check
+from fairdsl_verify.onnx_file import Graph
+from fairdsl_verify.question import YES
+from fairdsl_verify.relaxed import checker_of
+from fairdsl_verify.relaxed import question_of as relaxed_question
+from fairdsl_verify.tree import Node, Totals
 from tests.proving.proved_networks import network, path_of
 
 SPEC = """fair 1
@@ -205,3 +213,30 @@ def test_no_more_regions_are_looked_for_once_the_time_is_up(monkeypatch: pytest.
     # Of each cut the part where the unit is at most 0 stands first, which has the greater number here.
     assert [one.grown.claim for one in leaves] == ["R N 0 1 N 1 0 ~ H 0 ~"] * 2 + ["~"] * 3
     assert asked == [[[[0, 0]]], [[[1, 1]]]]
+
+
+def test_regions_leave_less_open(tmp_path: Path) -> None:
+    """The signs by which the refinement would cut a box are such that the checker leaves less of it open."""
+    (tmp_path / "p.fair").write_text(SPEC)
+    KERNELS.ready(Silent(), Deadline.within(60))
+    counted = cut = 0
+    for seed in range(3, 7):
+        network(tmp_path / "m.onnx", seed)
+        (demand,) = elaborate(front_end(str(tmp_path / "p.fair"))[0], {}).demands
+        assert demand.problem is not None
+        graph = Graph((tmp_path / "m.onnx").read_bytes())
+        asked = {**question_of(demand.problem, graph), "claims": _claims()}
+        checker = checker_of(relaxed_question(asked), graph)
+        _, splitting = splittings_of(demand.problem, Deadline.within(60), Silent())
+        root = checker.root()
+        people = root.box[3:]
+        halves = [((low, high // 2), (high // 2 + 1, high)) for low, high in root.box[:3]]
+        leaves = [Waiting(0.0, at, (*box, *people), Grown("~")) for at, box in enumerate(product(*halves))]
+        planter = planting.Planter(checker, (4, 3), lambda *_: None, lambda _: None)
+        for one, words in zip(leaves, planter._cut(splitting, leaves), strict=True):
+            node = Node(one.box, (YES,) * len(root.admitted), root.known)
+            for claim in ("~", words):
+                totals = Totals()
+                checker.leaf(node, claim.split(" "), totals)
+                counted, cut = counted + totals.open * (claim == "~"), cut + totals.open * (claim is words)
+    assert 0 < cut < counted * 0.8
