@@ -15,9 +15,11 @@ import numpy as np
 from fairdsl.diagnostics.wording import listed
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
-from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
+from fairdsl.models.basis import Affine, Comparison, Indicators, Lookup, Whole, apply, stack, take
 from fairdsl.models.binding.absent import filled, marks_of
+from fairdsl.models.graph import MISSING
 from fairdsl.models.onnx_import.arithmetic import plus
+from fairdsl.models.onnx_import.chosen import slopes
 from fairdsl.models.onnx_import.labels import mapped
 from fairdsl.models.onnx_import.shaping import joined
 from fairdsl.models.onnx_import.values import (
@@ -64,6 +66,7 @@ def _one_hot_encoder(call: NodeCall) -> Value:
     if isinstance(given, Text):
         if not call.attribute("zeros", 1):
             _check_known(given, categories)
+        _look_up(call, given, categories)
         rows = [_where(call, given, category) for category in categories]
         return _across(call, rows, given.shape)
     value = _early(call)
@@ -82,6 +85,16 @@ def _check_known(given: Text, categories: Sequence[str]) -> None:
             f"declare only values that the model was trained on, {listed(categories, _LISTED)}, or train with "
             "`handle_unknown='ignore'`",
         )
+
+
+def _look_up(call: NodeCall, given: Text, known: Iterable[_Entry]) -> None:
+    """Note what is looked up, for who binds the file to tell what it does not know."""
+    listed_texts, basis = frozenset(map(str, known)), call.basis
+    if listed_texts == {MISSING}:  # whether a text is missing is asked
+        return
+    for texts, slope in zip(given.texts, slopes(given.codes), strict=True):
+        (((block, unit), _),) = slope
+        basis.lookups.append(Lookup(sum(map(basis.width, range(block))) + unit, texts, listed_texts))
 
 
 def _where(call: NodeCall, given: Text, text: str) -> Affine:
@@ -152,6 +165,7 @@ def _of_text(call: NodeCall, given: Text, keys: Sequence[_Entry], values: Sequen
     if isinstance(default, str):
         return Text(given.codes, tuple({code: str(entry) for code, entry in texts.items()} for texts in found))
     _check_numbers([entry for entries in found for entry in entries.values()])
+    _look_up(call, given, keys)
     tests = [
         Comparison(element, Relation.EQ, Fraction(code))
         for element, entries in enumerate(found)
