@@ -105,7 +105,7 @@ _FILES: dict[str, str] = {
     "E0518": "a model that is non-deterministic",
     "E0519": "a model file that does not compute what was read of it",
     "E0520": "a library's own file that cannot be read",
-    "E0521": "values that the model file knows by other texts",
+    "E0521": "values that the model file knows by other names or codes",
 }
 
 _DATA: dict[str, str] = {

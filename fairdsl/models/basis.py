@@ -163,14 +163,14 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lookup:
-    """A list of texts in which a node looks up what fills the graph's number at ``place``: by code, ``texts``.
+    """A list in which a node looks up what fills the graph's number at ``place``: the text of each code, or the code.
 
     Whatever is not ``known`` is none of them to the node, or has one code for all such.
     """
 
     place: int
-    texts: Mapping[int, str]
-    known: frozenset[str]
+    texts: Mapping[int, str] | None
+    known: frozenset[str | int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -292,7 +292,7 @@ def test_categories_that_the_library_fails_on(tmp_path: Path) -> None:
         with pytest.raises(DiagnosticError, match="name the value as the file does"):
             load_model(declaration(str(FILES / name), clause), others)
     assert [(each.code, each.title.split(" ", 1)[1]) for each in reporter] == [
-        ("W0710", 'does not know `"pilot"` of `job`')
+        ("W0710", "does not know `pilot` of `job`")
     ] * 2
 
 

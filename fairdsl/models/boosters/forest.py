@@ -161,7 +161,7 @@ def _check_known(forest: Forest, codes: Mapping[int, Mapping[int, str]]) -> None
             )
 
 
-def _known(forest: Forest, feature: int) -> frozenset[str]:
+def _known(forest: Forest, feature: int) -> frozenset[str | int]:
     return frozenset(map(str, forest.categories[feature]))
 
 
