@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,15 @@ if TYPE_CHECKING:
     from fairdsl.counterexamples.written import ReplayedDemand, ReplayedPair
 
 
+#: What commas part, but for those within quotation marks.
+_PARTS = re.compile(r'(?:[^,"]|"[^"]*"?)+')
+_QUOTED = re.compile(r'"[^"]*"')
+
+
 def values(_: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, str]:
-    """``age = 30, sex = female`` as the spec and reports write it."""
+    """``age = 30, sex = female, race = " White"`` as the spec and reports write it."""
     found: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in (text or "").split(","))):
+    for part in filter(None, (part.strip() for part in _PARTS.findall(text or ""))):
         name, equals, value = (each.strip() for each in part.partition("="))
         if not (name and equals and value):
             raise click.BadParameter(
@@ -27,7 +33,7 @@ def values(_: click.Context, parameter: click.Parameter, text: str | None) -> di
             )
         if name in found:
             raise click.BadParameter(f"`{name}` is there twice")
-        found[name] = value
+        found[name] = value[1:-1] if _QUOTED.fullmatch(value) else value
     return found
 
 

@@ -18,6 +18,7 @@ from fairdsl.numerics.demand import FALSE, OPEN
 from fairdsl.plan.choices import check_properties
 from fairdsl.replay import Exactly, admissible, breach, outside_of, replay
 from fairdsl.semantics import front_end
+from fairdsl.source.names import value_text
 from fairdsl.source.numbers import read_number
 from fairdsl.verdict import Breach, Individual, Witness
 
@@ -185,9 +186,11 @@ def value_of(attribute: Attribute, name: str, value: object) -> Fraction:
     match attribute.type:
         case Category(values=values):
             codes = {each.name: each.code for each in values}
-            if written in codes:
-                return Fraction(codes[written])
-            raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}; there are {', '.join(codes)}")
+            for text in (str(value), written):  # blanks around it mean nothing unless the name has them
+                if text in codes:
+                    return Fraction(codes[text])
+            there = ", ".join(map(value_text, codes))
+            raise ValueError(f"`{written}` is not a value of {name}.{attribute.name}; there are {there}")
         case Boolean():
             if written in _TRUTH:
                 return Fraction(_TRUTH[written])

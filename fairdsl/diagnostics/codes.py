@@ -105,6 +105,7 @@ _FILES: dict[str, str] = {
     "E0518": "a model that is non-deterministic",
     "E0519": "a model file that does not compute what was read of it",
     "E0520": "a library's own file that cannot be read",
+    "E0521": "values that the model file knows by other names or codes",
 }
 
 _DATA: dict[str, str] = {
@@ -222,6 +223,7 @@ _APPROXIMATION: dict[str, str] = {
     "W0706": "protected values that no row has",
     "W0707": "a file that is queried as a black box, for it cannot be read",
     "W0709": "single rows that an estimator's file decides otherwise than its predict",
+    "W0710": "values that the model file does not know",
 }
 
 _SMELLS: dict[str, str] = {

@@ -36,8 +36,9 @@ class Column:
     """A column of a table, and the attribute that it becomes.
 
     ``type`` is None where it becomes none, and ``why`` says why; else ``why`` says how the type was chosen, and may be
-    empty. ``cells`` are the texts without blanks around them, ``numbers`` the numbers that they write where all do;
-    ``gaps`` are the rows without one in a column of numbers that may be missing, ``quartiles`` those of its numbers.
+    empty. ``cells`` are the texts without blanks around them, ``written`` those with them, ``numbers`` the numbers that
+    they write where all do; ``gaps`` are the rows without one in a column of numbers that may be missing, ``quartiles``
+    those of its numbers.
     """
 
     header: str
@@ -45,6 +46,7 @@ class Column:
     cells: tuple[str, ...]
     type: Type | None
     why: str
+    written: tuple[str, ...] = ()
     numbers: tuple[Fraction, ...] | None = None
     gaps: int = 0
     quartiles: tuple[Fraction, ...] = ()
@@ -67,7 +69,7 @@ def columns_of(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[C
     earlier: dict[tuple[str, ...], str] = {}
     for header, name, texts in zip(headers, names_for(headers), cells, strict=True):
         stripped = tuple(text.strip(BLANKS) for text in texts)
-        column = _typed(Column(header=header, name=name, cells=stripped, type=None, why=""))
+        column = _typed(Column(header=header, name=name, cells=stripped, type=None, why="", written=tuple(texts)))
         if times[header] > 1:
             column = replace(column, type=None, why="several columns have this header")
         elif not header or not can_be_quoted(header):
@@ -145,6 +147,15 @@ def by_names(column: Column) -> Column:
     return _named(replace(column, gaps=0, quartiles=()), counted) if len(counted) <= _CODES else column
 
 
+def with_blanks(column: Column) -> Column:
+    """A column of names with the blanks around them, as a model may know them; any other column as it is."""
+    if not isinstance(column.type, Category) or column.written == column.cells:
+        return column
+    cells = tuple(text if text.strip(BLANKS) else "" for text in column.written)
+    found = _named(replace(column, cells=cells, type=None, why=""), Counter(cells))
+    return column if found.type is None else found
+
+
 def _named(column: Column, counted: Counter[str]) -> Column:
     """A column of texts."""
     values = sorted(counted)
@@ -155,7 +166,7 @@ def _named(column: Column, counted: Counter[str]) -> Column:
     if len(values) > _MANY or len(column.cells) < _ROWS_EACH * len(values):
         what = f"texts with {len(values):,} different values ({listed(values, 2)})"
         return replace(column, why=f"{what}: too many for a category")
-    unwritable = [value for value in values if not can_be_quoted(value)]
+    unwritable = [value for value in values if not can_be_quoted(value.strip(" "))]
     if unwritable:
         return replace(column, why=f"a value has a quote or a control character in it ({listed(unwritable, 2)})")
     gaps = [f"{in_comment(value)} in {counted[value]:,} rows" for value in values if value.lower() in GAPS]

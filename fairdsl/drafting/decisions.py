@@ -55,9 +55,10 @@ def decisions(model: str, label: Label | None) -> Iterator[Decision]:
 def _conditions(label: Label | None) -> Iterator[str]:
     """The conditions of the positive one of two outcomes."""
     if label is not None and label.two_valued:
-        good = next(cell for cell, positive in zip(label.column.cells, label.positive, strict=True) if positive)
+        row = label.positive.index(True)
+        good = label.column.cells[row]
         if label.column.numbers is None:
-            yield f'class = "{good}"'
+            yield from dict.fromkeys((f'class = "{good}"', f'class = "{label.column.written[row]}"'))
         elif label.column.numbers[label.column.cells.index(good)].denominator == 1:
             yield f"class = {Fraction(good)}"
     if label is not None and label.reversed:  # what the model is sure of is the bad outcome

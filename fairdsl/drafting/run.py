@@ -7,7 +7,7 @@ found by trying the usual ways against the label. The text is laid out and read 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +16,7 @@ from fairdsl.codec import Document
 from fairdsl.data.table import open_records
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.drafting import errors
-from fairdsl.drafting.columns import Column, by_names, columns_of, known_columns
+from fairdsl.drafting.columns import Column, by_names, columns_of, known_columns, with_blanks
 from fairdsl.drafting.fit import Bench, Fit, fitted
 from fairdsl.drafting.label import Label, label_of, named_column
 from fairdsl.drafting.protected import proposed
@@ -137,15 +137,24 @@ def _parts(
     named = None if label is None else _label(label, columns)
     if named is not None:
         columns = [named.column if column.name == named.column.name else column for column in columns]
-    if model is not None and any(column.gaps for column in columns):
+    first: DiagnosticError | None = None
+    for taken in _taken(columns, None if named is None else named.column) if model is not None else [columns]:
         try:
-            return _laid_out(data, path, rows, columns, model, named, protected)
-        except DiagnosticError as problem:  # it reads no gaps, it may be
-            try:
-                return _laid_out(data, path, rows, [_filled(column) for column in columns], model, named, protected)
-            except DiagnosticError:
-                raise problem from None
-    return _laid_out(data, path, rows, columns, model, named, protected)
+            return _laid_out(data, path, rows, taken, model, named, protected)
+        except DiagnosticError as problem:
+            first = first or problem
+    assert first is not None
+    raise first
+
+
+def _taken(columns: Sequence[Column], label: Column | None) -> Iterator[list[Column]]:
+    """The columns, and what else a model may take them for: it may read no gaps, or know names with blanks around."""
+    tried: list[list[Column]] = []
+    for change in (lambda column: column, _filled, with_blanks, lambda column: with_blanks(_filled(column))):
+        taken = [column if column is label else change(column) for column in columns]
+        if taken not in tried:
+            tried.append(taken)
+            yield taken
 
 
 def _laid_out(

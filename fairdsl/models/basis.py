@@ -162,6 +162,18 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Lookup:
+    """A list in which a node looks up what fills the graph's number at ``place``: the text of each code, or the code.
+
+    Whatever is not ``known`` is none of them to the node, or has one code for all such.
+    """
+
+    place: int
+    texts: Mapping[int, str] | None
+    known: frozenset[str | int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """Units that enter the basis together; without an ``argument`` they are an input, what tests, or ``terms``."""
 
@@ -190,6 +202,7 @@ class Basis:
 
     blocks: list[Block] = field(default_factory=list)
     whole: list[Whole] = field(default_factory=list)
+    lookups: list[Lookup] = field(default_factory=list)
     absent: Absent | None = None
     few: dict[Unit, tuple[Fraction, ...]] = field(default_factory=dict)  # the values of inputs that have few
     ends: dict[Unit, Ends] = field(default_factory=dict)  # between which numbers inputs lie

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from fairdsl.models.onnx_import.file import RawGraph
     from fairdsl.models.onnx_import.values import Value
 
+#: The text of who has none.
+MISSING = ""
 #: Of an input that takes text, for each of its elements the text that represents each code of what fills it.
 Texts = tuple[tuple[tuple[int, str], ...], ...]
 

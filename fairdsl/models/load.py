@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
+from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter, Severity
 from fairdsl.ir.declaration import CallableSource, FileSource, InlineScore, ModelDeclaration, RuleList
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.ensemble import listed_of
@@ -20,6 +20,7 @@ from fairdsl.models.binding.absent import check_read, given_forms, may_lack
 from fairdsl.models.binding.columns import bind, check_whole, ends_of, feeds_of, feeds_width, few_values, texts_of
 from fairdsl.models.binding.early import bind_early
 from fairdsl.models.binding.indicators import EntangledError, one_hot_groups
+from fairdsl.models.binding.known import unknown_values
 from fairdsl.models.binding.words import binding_of
 from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
 from fairdsl.models.classes.labels import ordered
@@ -207,6 +208,7 @@ def _bound_and_decided(
         forms = bind(declaration, domain, graph, span)
         check_read(graph, forms, domain, span)
         check_whole(graph, given_forms(graph, forms, domain), domain, span)
+        found.extend(unknown_values(graph, forms, domain, span))
     except DiagnosticError as problem:
         found.extend(problem.diagnostics)
     except EntangledError as problem:
@@ -215,8 +217,9 @@ def _bound_and_decided(
         decided = decide(declaration, graph, warnings.report)
     except DiagnosticError as problem:
         found.extend(problem.diagnostics)
-    if found or decided is None:
+    if decided is None or any(each.severity is Severity.ERROR for each in found):
         raise DiagnosticError(*found)
+    warnings.extend(found)
     return forms, decided
 
 

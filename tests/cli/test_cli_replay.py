@@ -134,3 +134,19 @@ def test_a_demand_about_three_is_held_against_three() -> None:
     assert (fine.exit_code, "not broken" in fine.stdout) == (0, True)
     each = fairdsl.replay_pair("x.fair", a={"age": 20, "sex": True}, b={"age": 40}, c={"age": 45}, properties=["alone"])
     assert [(one.individual, one.broken) for one in each.demands] == [("a", False), ("b", True), ("c", True)]
+
+
+def test_names_in_quotes_may_have_blanks_and_commas_in_them() -> None:
+    """A value is found however it is written in a report, and blanks around one mean nothing to a name without them."""
+    named = SPEC.replace("{ clerk, driver }", '{ " clerk", clerk, "a, b" }').replace(
+        "age - 30", 'age - 30 - (job = "a, b")'
+    )
+    Path("x.fair").write_text(named, encoding="utf-8")
+    for written, shown in (('" clerk"', " clerk"), (" clerk ", "clerk"), ('"a, b"', "a, b")):
+        result = run(f"age=30, job={written}, sex=false", "sex=true")
+        assert result.exit_code == 1, result.output
+        assert f"both       age = 30, job = {shown}\n" in result.stdout
+    unknown = run('age=30, job="clerks", sex=false', "sex=true")
+    assert '`clerks` is not a value of a.job; there are " clerk", clerk, "a, b"' in unknown.stderr
+    pair = fairdsl.replay_pair("x.fair", a={"age": 30, "job": " clerk", "sex": False}, b={"sex": True})
+    assert [demand.broken for demand in pair.demands] == [True, False]

@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pandas
 import pytest
 from click.testing import CliRunner
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 from test_init import people, written
 
 import fairdsl
@@ -113,6 +118,25 @@ def test_a_matrix_with_the_label_in_it_is_pointed_out(tmp_path: Path) -> None:
     with pytest.raises(fairdsl.SpecError, match="E0508") as problem:
         fairdsl.init(written(tmp_path, table), model=model, label="repaid", protected="age")
     assert "with the label `repaid` among its inputs it would fit" in str(problem.value)
+
+
+def test_names_have_the_blanks_by_which_a_model_knows_them(tmp_path: Path) -> None:
+    """As the raw table of Adult has them, where a text without its blank is one that the encoder has never seen."""
+    drawn = np.random.default_rng(5)
+    sex, age = drawn.choice([" Female", " Male"], 200), drawn.integers(18, 60, 200)
+    frame = pandas.DataFrame(
+        {"sex": sex, "age": age, "income": np.where(age + 30 * (sex == " Male") > 55, " >50K", " <=50K")}
+    )
+    encoder = ColumnTransformer([("c", OneHotEncoder(handle_unknown="ignore"), ["sex"])], remainder="passthrough")
+    estimator = make_pipeline(encoder, DecisionTreeClassifier(random_state=0)).fit(
+        frame[["sex", "age"]], frame["income"]
+    )
+    drafted = fairdsl.init(frame, model=estimator, label="income", protected="sex", output=tmp_path / "o.fair")
+    assert 'sex : category { " Female", " Male" }' in drafted.text
+    assert 'positive when class = " >50K"' in drafted.text
+    assert "agrees with the label on 100.0% of 200 rows" in (drafted.binding or "")
+    rates = fairdsl.check(drafted.path, properties="rates_by_sex", timeout=20).table("groups")
+    assert rates["value"][:2] == [(frame["income"][sex == one] == " >50K").mean() for one in (" Female", " Male")]
 
 
 @pytest.mark.parametrize("ending", [".joblib", ".pkl", ".PICKLE"])

@@ -144,6 +144,22 @@ def classes(*labels: str) -> onnx.ModelProto:
     return made
 
 
+def encoded(*known: str) -> onnx.ModelProto:
+    """A category by its names, one-hot, with nothing for others, and weighed with the age."""
+    nodes = [
+        helper.make_node("OneHotEncoder", ["sex"], ["hot"], "encode", domain="ai.onnx.ml", cats_strings=known),
+        helper.make_node("Reshape", ["hot", "shape"], ["flat"], name="flat"),
+        helper.make_node("Concat", ["flat", "age"], ["x"], name="join", axis=1),
+        helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="dense"),
+    ]
+    shape = numpy_helper.from_array(np.array([-1, len(known)]), "shape")
+    weights = [shape, tensor("w", [[10.0], *[[0.0]] * (len(known) - 1), [1.0]]), tensor("b", [-30.0])]
+    made = model(nodes, weights, inputs={"sex": 1, "age": 1})
+    made.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.STRING
+    made.opset_import.add(domain="ai.onnx.ml", version=2)
+    return made
+
+
 def at_random() -> onnx.ModelProto:
     """A dense layer over noise."""
     made = gemm()
@@ -177,6 +193,7 @@ MODELS = {
     "E0517-score-for-a-probability": then("Softplus"),
     "E0518-drawn-at-random": at_random(),
     "E0519-overflow": gemm(weight=[[1.0], [3e38]]),
+    "E0521-blanks-around-names": encoded(" Female", " Male"),
     "E0530-cells-left-over": hidden(),
     "E0531-column-missing": hidden(),
     "E0532-value-outside": hidden(),
@@ -199,6 +216,7 @@ MODELS = {
     "W0814-exchanged": one_input_a_column("sex", "age"),
     "W0818-scaled-in-training": gemm(weight=[[-1.0], [1.0]]),
     "W0707-operator-not-read": then("Sin"),
+    "W0710-nobody-in-training": encoded("female", "male"),
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.ir.declaration import Highest, WhenClass, WhenProbability, WhenScore
 from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Integer, Real
 from fairdsl.ir.expr import TRUE, Relation
@@ -283,9 +284,16 @@ def test_categories_that_the_library_fails_on(tmp_path: Path) -> None:
         load_model(declaration(str(FILES / "xgboost_categories.ubj"), clause), people)
     (finding,) = caught.value.diagnostics
     assert "`pilot` of `job`" in str(finding.primary)
-    # To the others it is one more name, which is in no set.
+    # To the others it is one more name, which is in no set. That is said; another spelling of a name is a mistake.
+    reporter, spelt = Reporter(), CategoryValue(name="Clerk ", code=0)
+    others = replace(people, attributes=(Attribute(name="job", type=Category(values=(spelt,))), *people.attributes[1:]))
     for name in ("lightgbm_categories.txt", "catboost_categories.json"):
-        assert load_model(declaration(str(FILES / name), clause), people).opaque is None
+        assert load_model(declaration(str(FILES / name), clause), people, reporter=reporter).opaque is None
+        with pytest.raises(DiagnosticError, match="name the value as the file does"):
+            load_model(declaration(str(FILES / name), clause), others)
+    assert [(each.code, each.title.split(" ", 1)[1]) for each in reporter] == [
+        ("W0710", "does not know `pilot` of `job`")
+    ] * 2
 
 
 def test_binary_json() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.ir.declaration import WhenScore
 from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Integer
 from fairdsl.ir.expr import TRUE, Relation
@@ -107,6 +107,39 @@ def test_an_encoder_that_fails_for_a_name_of_the_domain(tmp_path: Path) -> None:
     (finding,) = caught.value.diagnostics
     assert finding.code == "E0504"
     assert "`none of these` may be filled in" in str(finding.primary)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ([7, 5, 3, 1], []),
+        ([5, 3, 1, 9], ["W0710", "does not know `clerk = 7` of `job`"]),
+        ([0, 2, 4, 6], ["E0521", '`"none of these" = 1`, `"self-employed" = 3`, `nurse = 5`, `clerk = 7` of `job`']),
+    ],
+)
+def test_codes_that_an_encoder_does_not_know(known: list[int], said: list[str], tmp_path: Path) -> None:
+    """Of a category; of an integer, here the age from 0 to 4, it may well have met some values alone."""
+    nodes = [
+        node("Cast", [name], [f"{name} whole"], to=TensorProto.INT64)
+        if name != "sex"
+        else node("Identity", ["sex"], ["s"])
+        for name in ("job", "sex", "age")
+    ]
+    for name, codes in (("job", known), ("age", [2])):
+        nodes.append(ml("OneHotEncoder", [f"{name} whole"], [f"{name} hot"], cats_int64s=codes, zeros=1))
+        nodes.append(node("Flatten", [f"{name} hot"], [f"{name} flat"]))
+    nodes.append(node("Concat", ["job flat", "age flat", "s"], ["row"], axis=1))
+    weights = [float(place) for place in range(len(known) + 2)]
+    nodes.append(ml("LinearRegressor", ["row"], ["y"], coefficients=weights, intercepts=[0.0]))
+    path, found = file(nodes, tmp_path, columns=(), numbers=("job", "sex", "age")), Reporter()
+    clause = WhenScore(outcome=1, relation=Relation.GT, threshold=1, span=SPAN)
+    try:
+        load_model(declaration(path, clause, format="onnx"), PEOPLE, reporter=found)
+    except DiagnosticError as problem:
+        found.extend(problem.diagnostics)
+    told = "\n".join(f"{each.code} {each.title} {each.primary}" for each in found)
+    assert len(list(found)) == bool(said)
+    assert all(text in told for text in said)
 
 
 def test_tables_from_text_to_text_to_numbers(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from fairdsl.models.basis import Whole
 from fairdsl.models.binding.absent import codes_of_missing
 from fairdsl.models.binding.early import early_forms
 from fairdsl.models.binding.indicators import form_of, values_of
-from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
+from fairdsl.models.graph import MISSING, GraphInput, GraphInputs, ImportedGraph
 from fairdsl.models.marks import Ends
 from fairdsl.source import Span
 
@@ -92,7 +92,7 @@ def _named(form: Form, domain: Domain) -> tuple[tuple[int, str], ...]:
     attribute = domain.attributes[item.attribute]
     assert isinstance(attribute.type, Category)
     missing = attribute.missing
-    return tuple((value.code, "" if value.code == missing else value.name) for value in attribute.type.values)
+    return tuple((value.code, MISSING if value.code == missing else value.name) for value in attribute.type.values)
 
 
 def bound_by(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs) -> BoundBy:

@@ -18,6 +18,7 @@ from fairdsl.models.basis import (
     Basis,
     Comparison,
     Indicators,
+    Lookup,
     Trees,
     Whole,
     add,
@@ -27,10 +28,8 @@ from fairdsl.models.basis import (
     take,
 )
 from fairdsl.models.binding.absent import filled, marked, with_directions, within_reach
-from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind, Texts
+from fairdsl.models.graph import MISSING, GraphInput, GraphOutput, ImportedGraph, OutputKind, Texts
 
-#: The text of a category that is missing.
-MISSING = ""
 #: The number of a category that is missing, where the others are whole.
 _LACKING = Fraction(1, 2)
 #: A category: the text or the number that the library was given.
@@ -137,6 +136,7 @@ def graph_of(path: str, digest: str, forest: Forest, texts: Sequence[Texts], mis
     row = stack(marked(basis, [basis.input((item.width,)) for item in inputs], missing), basis)
     codes = {feature: dict(texts[feature][0]) for feature in range(forest.width) if forest.is_text(feature)}
     _check_known(forest, codes)
+    basis.lookups += [Lookup(feature, table, _known(forest, feature)) for feature, table in codes.items()]
     planter = _Planter(forest, codes, row, basis)
     sums = planter.sums()
     return ImportedGraph(
@@ -154,11 +154,15 @@ def _check_known(forest: Forest, codes: Mapping[int, Mapping[int, str]]) -> None
     if not forest.strict:
         return
     for feature, table in codes.items():
-        unknown = sorted(set(table.values()) - {MISSING, *map(str, forest.categories[feature])})
+        unknown = sorted(set(table.values()) - {MISSING} - _known(forest, feature))
         if unknown:
             raise UnreadBoosterError(
                 f"it fails for `{unknown[0]}` of `{forest.names[feature]}`, a category that it was not trained on"
             )
+
+
+def _known(forest: Forest, feature: int) -> frozenset[str | int]:
+    return frozenset(map(str, forest.categories[feature]))
 
 
 @dataclass(slots=True)

@@ -16,7 +16,6 @@ import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models.boosters.forest import (
-    MISSING,
     Ending,
     Forest,
     Label,
@@ -26,6 +25,7 @@ from fairdsl.models.boosters.forest import (
     UnreadBoosterError,
     of_nearest_float32,
 )
+from fairdsl.models.graph import MISSING
 from fairdsl.source.json_text import read_json
 
 #: What becomes of the sums, by the objective; `None`: nothing that a threshold of the sum does not say.

@@ -6,7 +6,7 @@ what is affine in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import prod
 
@@ -15,9 +15,11 @@ import numpy as np
 from fairdsl.diagnostics.wording import listed
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
-from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
+from fairdsl.models.basis import Affine, Comparison, Indicators, Lookup, Whole, apply, stack, take
 from fairdsl.models.binding.absent import filled, marks_of
+from fairdsl.models.graph import MISSING
 from fairdsl.models.onnx_import.arithmetic import plus
+from fairdsl.models.onnx_import.chosen import slopes
 from fairdsl.models.onnx_import.labels import mapped
 from fairdsl.models.onnx_import.shaping import joined
 from fairdsl.models.onnx_import.values import (
@@ -64,9 +66,11 @@ def _one_hot_encoder(call: NodeCall) -> Value:
     if isinstance(given, Text):
         if not call.attribute("zeros", 1):
             _check_known(given, categories)
+        _look_up(call, given.codes, categories, given.texts)
         rows = [_where(call, given, category) for category in categories]
         return _across(call, rows, given.shape)
     value = _early(call)
+    _look_up(call, value, categories)
     listed = None if call.attribute("zeros", 1) else frozenset(int(code) for code in categories)
     fails = "it fails for unknown categories (`zeros` is 0)"
     call.basis.whole.append(Whole(call.node.operator, call.node.where, value, listed, fails))
@@ -82,6 +86,20 @@ def _check_known(given: Text, categories: Sequence[str]) -> None:
             f"declare only values that the model was trained on, {listed(categories, _LISTED)}, or train with "
             "`handle_unknown='ignore'`",
         )
+
+
+def _look_up(
+    call: NodeCall, given: Affine, known: Iterable[_Entry], texts: Sequence[Mapping[int, str]] | None = None
+) -> None:
+    """Note what is looked up as it is given, for who binds the file to tell what it does not know."""
+    listed_ones, basis = frozenset(entry for entry in known if not isinstance(entry, float)), call.basis
+    if listed_ones <= {MISSING}:  # whether a text is missing is asked
+        return
+    for element, slope in enumerate(slopes(given)):
+        if len(slope) == 1 and slope[0][1] == 1 and not given.bias[element] and basis.blocks[slope[0][0][0]].given:
+            ((block, unit),) = (place for place, _ in slope)
+            texts_of_it = None if texts is None else texts[element]
+            basis.lookups.append(Lookup(sum(map(basis.width, range(block))) + unit, texts_of_it, listed_ones))
 
 
 def _where(call: NodeCall, given: Text, text: str) -> Affine:
@@ -124,6 +142,7 @@ def _label_encoder(call: NodeCall) -> Value:
     if len(set(keys)) != len(keys):
         raise UnreadableError("its table has a key twice")
     _check_numbers((*keys, *values, default))
+    _look_up(call, value, [int(key) for key in keys if key == int(key)])
     codes = [Fraction(key) for key in keys]
     tests = [Comparison(i, Relation.EQ, code) for i in range(value.size) for code in codes]
     units = _indicators(call, value, tests, (value.size * len(codes),))
@@ -152,6 +171,7 @@ def _of_text(call: NodeCall, given: Text, keys: Sequence[_Entry], values: Sequen
     if isinstance(default, str):
         return Text(given.codes, tuple({code: str(entry) for code, entry in texts.items()} for texts in found))
     _check_numbers([entry for entries in found for entry in entries.values()])
+    _look_up(call, given.codes, keys, given.texts)
     tests = [
         Comparison(element, Relation.EQ, Fraction(code))
         for element, entries in enumerate(found)
