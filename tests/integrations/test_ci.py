@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -166,6 +167,8 @@ def test_specs_are_tests(tmp_path: Path) -> None:
         (tmp_path / f"{name}.fair").write_text(SPEC.format(weight=weight), encoding="utf-8")
     (tmp_path / "broken.fair").write_text("domain", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", pytest_plugin.__name__, "-p", "no:cacheprovider"]
+    if find_spec("pytest_lsp") is not None:  # which looks for fixtures of every test
+        command += ["-p", "pytest_asyncio", "-p", "pytest_lsp"]
     command += ["--fair", "-q", "--continue-on-collection-errors", "-c", os.devnull, "--rootdir", "."]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
