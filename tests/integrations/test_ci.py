@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -89,6 +90,30 @@ def test_another_question_is_held_against_nothing() -> None:
     [line] = item.demands
     other = replace(report(BROKEN), properties=(replace(item, demands=(replace(line, definition="most(rate(low))"),)),))
     assert Gate(baseline=report(BROKEN)).exit_code(other) is ExitCode.VIOLATED
+
+
+def test_what_held_and_is_not_asked_any_more_is_unknown_and_named() -> None:
+    [item] = report(HELD).properties
+    after = replace(report(HELD), properties=(replace(item, name="renamed"),))
+    gate = Gate(baseline=report(HELD, BROKEN), written="worse-than=x.json")
+    assert gate.exit_code(after) is ExitCode.UNKNOWN
+    assert (gate.said(after) or "").splitlines()[1:] == [
+        "    not asked any more: p, require 0",
+        "    if that is meant: --removed p",
+    ]
+    for meant in (gate.of_run(["p"], ()), gate.of_run((), ["renamed"]), Gate(baseline=report(BROKEN))):
+        assert (meant.exit_code(after), meant.said(after)) == (ExitCode.HOLDS, None)
+    with pytest.raises(click.UsageError, match="is about a baseline"):
+        Gate().of_run(["p"], ())
+
+
+def test_what_was_removed_on_purpose_is_not_worse() -> None:
+    [item] = report(HELD).properties
+    before = replace(report(HELD), properties=(item, replace(item, name="other")))
+    for removed, course in (((), "worse"), (["other"], "removed")):
+        compared = fairdsl.compare(before, report(HELD), removed=removed)
+        assert [each.course.value for each in compared.properties] == ["same", course]
+        assert compared.exit_code.value == (not removed)
 
 
 def test_mistakes_pass_no_gate() -> None:
