@@ -43,7 +43,9 @@ class Gate:
     def of_run(self, removed: Collection[str], chosen: Collection[str]) -> Gate:
         """The gate of a run of the properties ``chosen``, of which those ``removed`` are asked less on purpose."""
         if removed and self.baseline is None:
-            raise click.UsageError("`--removed` is about a baseline: write `--fail-on worse-than=BASELINE.json` as well")
+            raise click.UsageError(
+                "`--removed` is about a baseline: write `--fail-on worse-than=BASELINE.json` as well"
+            )
         return replace(self, removed=removed, chosen=chosen)
 
     def exit_code(self, report: Report) -> ExitCode:
@@ -68,7 +70,8 @@ class Gate:
         for name, text in lines:
             yield f"    not asked any more: {name}, {text}"
         if lines:
-            yield f"    if that is meant: {' '.join(f'--removed {name}' for name in dict.fromkeys(n for n, _ in lines))}"
+            names = dict.fromkeys(name for name, _ in lines)
+            yield f"    if that is meant: {' '.join(f'--removed {name}' for name in names)}"
 
     def _unasked(self, report: Report, baseline: Report) -> Iterator[tuple[str, str]]:
         """What held in the baseline and is not asked any more, as the property's name and the line."""

@@ -76,7 +76,10 @@ _RANKS = {
 
 
 def course_of(before: Judgement | None, after: Judgement | None, *, meant: bool = False) -> Course:
-    """Where a verdict went; None where it is not asked. What held and is asked no more got worse, unless it is meant."""
+    """Where a verdict went; None where it is not asked.
+
+    What held and is asked no more got worse, unless that is ``meant``.
+    """
     if before is None:
         return Course.ADDED
     if after is None:
