@@ -9,6 +9,7 @@ import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.elaborate import errors
+from fairdsl.elaborate.own_names import contradictions
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
@@ -33,21 +34,13 @@ def tell_binding(model: Model, declaration: ModelDeclaration, domain: Domain, re
     binding, source = model.binding, declaration.source
     if binding is None or not isinstance(source, FileSource) or declaration.recorded is not None:
         return
+    path = source.path if model.deployed is None else model.deployed.path
     if binding.by_order_alone:
-        path = source.path if model.deployed is None else model.deployed.path
         features = [item.feature for item in binding.inputs]
         reporter.report(errors.bound_by_order(model.name, path, binding.input_lines(), features, source.span))
     if binding.by is BoundBy.READS:
-        for item, span in zip(binding.inputs, declaration.reads_spans, strict=True):
-            named = _named(item.input, domain)
-            if named is not None and named != item.feature and _named(item.feature, domain) is not None:
-                reporter.report(errors.another_name(model.name, item.input, item.feature, span))
-
-
-def _named(name: str, domain: Domain) -> str | None:
-    """The attribute of this name or column; its own spelling in files goes before another attribute's name."""
-    by_column = (attribute.name for attribute in domain.attributes if attribute.column == name)
-    return next(by_column, next((attribute.name for attribute in domain.attributes if attribute.name == name), None))
+        names = [(item.input, item.feature) for item in binding.inputs]
+        reporter.extend(contradictions(model.name, declaration, names, domain, listed=path.endswith(".json")))
 
 
 def tell_one_outcome(model: Model, rows: ExactRows, population: str, reporter: Reporter) -> None:
