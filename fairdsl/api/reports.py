@@ -9,6 +9,7 @@ from fairdsl.api.paths import AnyPath
 from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from fractions import Fraction
 
     from fairdsl.comparing import Comparison
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def compare(
-    before: AnyPath | Report, after: AnyPath | Report, *, tolerance: float | Fraction | None = None
+    before: AnyPath | Report,
+    after: AnyPath | Report,
+    *,
+    tolerance: float | Fraction | None = None,
+    removed: Collection[str] = (),
 ) -> Comparison:
     """What changed between two reports: files, verdicts, numbers; and whether any of it got worse.
 
@@ -24,6 +29,7 @@ def compare(
         before: a report, or the path of the JSON that ``fairdsl check --json`` wrote.
         after: another one.
         tolerance: how much further from its ideal a metric may be than before; without it only verdicts decide.
+        removed: properties of which nothing that is not asked any more got worse: it was removed on purpose.
 
     Returns:
         Every change, with bounds of the difference and what is certain of it.
@@ -38,7 +44,7 @@ def compare(
         raise ValueError("`tolerance` is a number from 0")
     # A float is meant as it is written: 0.05 is one in twenty.
     limit = None if tolerance is None else read_number(str(tolerance))
-    return compare_reports(_report_or_path(before), _report_or_path(after), limit)
+    return compare_reports(_report_or_path(before), _report_or_path(after), limit, removed)
 
 
 def _report_or_path(report: AnyPath | Report) -> str | Report:

@@ -20,7 +20,7 @@ from fairdsl.auditing.errors import not_audited
 from fairdsl.auditing.favourable import Sought, good_values, score_is_good
 from fairdsl.auditing.spec import Asked, first_metrics, metrics_of, spec_text
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.data.cells import decimal_of
+from fairdsl.data.cells import BLANKS, blanks_apart, decimal_of
 from fairdsl.data.table import open_records
 from fairdsl.dataframes.tables import cells_of, csv_of, is_table, series_name
 from fairdsl.dataframes.tables import columns_of as given_columns
@@ -30,7 +30,7 @@ from fairdsl.diagnostics.surface import said
 from fairdsl.drafting.columns import columns_of
 from fairdsl.drafting.errors import no_such_column
 from fairdsl.drafting.protected import proposed
-from fairdsl.drafting.words import can_be_quoted, names_for
+from fairdsl.drafting.words import can_be_quoted, listed, names_for
 from fairdsl.metrics.sampling import FEW_ROWS
 from fairdsl.options.commands import Audit
 from fairdsl.pipeline import verify
@@ -219,10 +219,21 @@ def _audited(rows: _Rows, wanted: Wanted, called: _Called, budget: Budget, obser
         rows=len(first),
         worst=worst_of(report),
         small=small_groups(report, FEW_ROWS),
+        merged=_merged(rows),
         data=rows.path,
         favourable=asked.told,
         deserving=None if asked.label is None else asked.label.told,
         shown=first_metrics(asked) if not wanted.metrics else (),
+    )
+
+
+def _merged(rows: _Rows) -> tuple[str, ...]:
+    """Which texts of groups, decisions and outcomes are counted as one value."""
+    parts = (*rows.groups.items(), *filter(None, (rows.decided, rows.label)))
+    return tuple(
+        f"{header} = {word}: written {listed(written)}"
+        for header, cells in parts
+        for word, written in blanks_apart(cells).items()
     )
 
 
@@ -313,8 +324,8 @@ def _privileged(given: Any, rows: _Rows, names: Mapping[str, str]) -> dict[str, 
             reason = f"the columns are: {', '.join(rows.groups)}"
             help_text = f"did you mean `{near}`?" if near else "name one of them"
             raise _refused(f"no protected column is `{header}`", reason, help_text)
-        (cell,) = cells_of([value], "`privileged`")
-        values = dict.fromkeys(text.strip() for text in rows.groups[header])
+        cell = cells_of([value], "`privileged`")[0].strip(BLANKS)
+        values = dict.fromkeys(text.strip(BLANKS) for text in rows.groups[header])
         if cell not in values:
             reason = f"its values are: {', '.join(list(values)[:8])}"
             raise _refused(f"no row of `{header}` has the privileged value `{cell}`", reason, "name one of them")

@@ -71,6 +71,8 @@ class Audited(Document):
     favourable: str
     #: Which outcome counts as deserving; null without one.
     deserving: str | None = None
+    #: Values of which cells differ in the blanks around them, which mean nothing, and how each is written.
+    merged: tuple[str, ...] = ()
     #: The metrics that the page has; none: all of them, as the document has in any case.
     shown: tuple[str, ...] = ()
     #: Its content, where it is not a file yet.

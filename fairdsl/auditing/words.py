@@ -54,11 +54,16 @@ def _lines(audited: Audited) -> Iterator[str]:
     if audited.worst:
         yield from ("", "treated worst, of all subgroups at once")
         yield from (f"    {line}" for subgroup in audited.worst for line in _worst(subgroup))
-    if audited.small:
-        more = len(audited.small) - _LISTED
-        yield from ("", "few rows: their rates say little of anybody else")
-        yield from (f"    {line}" for line in audited.small[:_LISTED])
-        yield from [f"    and {more} more"] if more > 0 else []
+    yield from _few("few rows: their rates say little of anybody else", audited.small)
+    yield from _few("counted as one value, as blanks around a cell mean nothing", audited.merged)
+
+
+def _few(heading: str, lines: Sequence[str]) -> Iterator[str]:
+    """A list below its heading, if there is anything in it."""
+    more = len(lines) - _LISTED
+    yield from ("", heading) if lines else ()
+    yield from (f"    {line}" for line in lines[:_LISTED])
+    yield from [f"    and {more} more"] if more > 0 else []
 
 
 def _conclusions(properties: Sequence[PropertyReport]) -> Iterator[str]:

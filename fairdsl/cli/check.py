@@ -11,7 +11,7 @@ import click
 import fairdsl
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
-from fairdsl.cli.gate import Gate, gate_option, proof_gate
+from fairdsl.cli.gate import Gate, gate_option, proof_gate, removed_option
 from fairdsl.cli.kept import NOT_KEPT, Kept
 from fairdsl.cli.options import (
     data_option,
@@ -65,6 +65,7 @@ def _solvers(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> t
 @printer_option
 @report_options("--report")
 @gate_option
+@removed_option(hidden=True)
 @model_option
 @let_option
 @data_option
@@ -131,6 +132,7 @@ def command(
     reports: tuple[str, ...],
     card: str | None,
     gate: Gate,
+    removed: tuple[str, ...],
     models: Mapping[str, str],
     let: Mapping[str, str],
     data: Mapping[str, str],
@@ -149,6 +151,7 @@ def command(
     """Verify every property of SPEC and report the verdicts."""
     about_verdicts = {"--report": reports, "--card": card, "--fail-on": gate.written, "--proof": proof, "--also": also}
     _refuse(about_verdicts if explain_plan else {}, no_proof=require_proof and proof is None)
+    gate = gate.of_run(removed, properties)
     by_flag = () if partition_size is None else (f"partition.size={partition_size}",)
     given = split_settings((*by_flag, *settings))
     what: dict[str, Any] = {"models": models, "let": let, "data": data, "properties": properties}

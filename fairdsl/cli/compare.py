@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import fairdsl
-from fairdsl.cli.gate import proof_gate
+from fairdsl.cli.gate import proof_gate, removed_option
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.report.exit_code import ExitCode
@@ -50,6 +50,7 @@ def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fract
     metavar="SHARE",
     help="How much further from its ideal a metric may be than before, as 5% or 0.05. Without it only verdicts decide.",
 )
+@removed_option(hidden=False)
 @click.option(
     "--require-proof",
     is_flag=True,
@@ -58,7 +59,13 @@ def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fract
 @printer_option
 @click.pass_context
 def command(
-    ctx: click.Context, before: str, after: str, tolerance: Fraction | None, require_proof: bool, printer: Printer
+    ctx: click.Context,
+    before: str,
+    after: str,
+    tolerance: Fraction | None,
+    removed: tuple[str, ...],
+    require_proof: bool,
+    printer: Printer,
 ) -> None:
     """Say what changed between two reports, and what got worse.
 
@@ -66,7 +73,7 @@ def command(
     (`--model`), with other data (`--data`), or as it was before.
     """
     with printer.failing(ctx):
-        comparison = fairdsl.compare(before, after, tolerance=tolerance)
+        comparison = fairdsl.compare(before, after, tolerance=tolerance, removed=removed)
     printer.show(comparison, _print)
     if require_proof and not comparison.exit_code.value:
         ctx.exit(proof_gate(ExitCode.HOLDS, fairdsl.read_report(after), asked=True).value)

@@ -5,8 +5,8 @@ Mistakes, refusals, a full disk and a run that somebody ended always do: then no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from glob import escape, glob
 from typing import Any, TypeVar
 
@@ -20,8 +20,8 @@ from fairdsl.verdict import Judgement
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _WORSE = "worse-than="
-#: The exit codes that a gate may let through.
-_OPEN = (ExitCode.VIOLATED, ExitCode.UNKNOWN)
+#: The exit codes that are about verdicts, each worse than the one before.
+_SEVERITY = (ExitCode.HOLDS, ExitCode.UNKNOWN, ExitCode.VIOLATED)
 #: What does not pass where there is nothing to compare it with.
 _FAILING = {Judgement.VIOLATED: ExitCode.VIOLATED, Judgement.UNKNOWN: ExitCode.UNKNOWN}
 _FAILING |= {Judgement.VACUOUS: ExitCode.UNKNOWN}
@@ -35,14 +35,26 @@ class Gate:
     baseline: Report | None = None
     #: As the option was written.
     written: str = ""
+    #: Properties of which nothing more need be asked than is.
+    removed: Collection[str] = ()
+    #: The properties that are checked; none: all of them.
+    chosen: Collection[str] = ()
+
+    def of_run(self, removed: Collection[str], chosen: Collection[str]) -> Gate:
+        """The gate of a run of the properties ``chosen``, of which those ``removed`` are asked less on purpose."""
+        if removed and self.baseline is None:
+            raise click.UsageError(
+                "`--removed` is about a baseline: write `--fail-on worse-than=BASELINE.json` as well"
+            )
+        return replace(self, removed=removed, chosen=chosen)
 
     def exit_code(self, report: Report) -> ExitCode:
         """The exit code under this gate."""
         found = report.exit_code
-        if found not in _OPEN:
+        if found not in _SEVERITY:
             return found
         if self.baseline is not None:
-            return max(self._worse(report, self.baseline), key=_severity, default=ExitCode.HOLDS)
+            return max(self._worse(report, self.baseline), key=_SEVERITY.index, default=ExitCode.HOLDS)
         return found if self.unknown or found is ExitCode.VIOLATED else ExitCode.HOLDS
 
     def said(self, report: Report) -> str | None:
@@ -50,10 +62,33 @@ class Gate:
         found, meant = report.exit_code, self.exit_code(report)
         if found is meant:
             return None
-        return f"exit code {meant.value} in place of {found.value}, by `--fail-on {self.written}`"
+        told = f"exit code {meant.value} in place of {found.value}, by `--fail-on {self.written}`"
+        return "\n".join((told, *self._unasked_told(report)))
+
+    def _unasked_told(self, report: Report) -> Iterator[str]:
+        lines = [] if self.baseline is None else list(self._unasked(report, self.baseline))
+        for name, text in lines:
+            yield f"    not asked any more: {name}, {text}"
+        if lines:
+            names = dict.fromkeys(name for name, _ in lines)
+            yield f"    if that is meant: {' '.join(f'--removed {name}' for name in names)}"
+
+    def _unasked(self, report: Report, baseline: Report) -> Iterator[tuple[str, str]]:
+        """What held in the baseline and is not asked any more, as the property's name and the line."""
+        after = {item.name: {(line.text, line.definition) for line in item.demands} for item in report.properties}
+        for item in baseline.properties:
+            if item.name not in self.removed and (not self.chosen or item.name in self.chosen):
+                for line in item.demands:
+                    asked = after.get(item.name, ())
+                    if line.judgement is Judgement.HOLDS and (line.text, line.definition) not in asked:
+                        yield item.name, line.text
 
     def _worse(self, report: Report, baseline: Report) -> Iterator[ExitCode]:
-        """What each property comes to that got worse, or that the baseline does not have, demand by demand."""
+        """What each property comes to that got worse, or that the baseline does not have, demand by demand.
+
+        Of what held and is not asked any more nothing is known.
+        """
+        yield from (ExitCode.UNKNOWN for _ in self._unasked(report, baseline))
         before = {item.name: item for item in baseline.properties}
         for item in report.properties:
             yield from _worse_than(item, before.get(item.name))
@@ -74,12 +109,8 @@ def _worse_than(item: PropertyReport, before: PropertyReport | None) -> Iterator
     for demand in item.demands:
         code = _FAILING.get(demand.judgement)
         old = was.get((demand.text, demand.definition), ExitCode.HOLDS)
-        if code is not None and _severity(code) > _severity(old):
+        if code is not None and _SEVERITY.index(code) > _SEVERITY.index(old):
             yield code
-
-
-def _severity(code: ExitCode) -> int:
-    return (ExitCode.HOLDS, ExitCode.UNKNOWN, ExitCode.VIOLATED).index(code)
 
 
 def _read(_: click.Context, __: click.Parameter, text: str | None) -> Gate:
@@ -111,5 +142,16 @@ def gate_option(command: _Command) -> _Command:
         shell_complete=_complete,
         hidden=True,
         help="What exits with 1 or 3: unknown (the usual), violated alone, or worse-than=BASELINE.json, a report: "
-        "demands that came to less than there, or are not there.",
+        "demands that came to less than there, are not there, or held there and are not asked any more.",
     )(command)
+
+
+def removed_option(*, hidden: bool) -> Callable[[_Command], _Command]:
+    """The option of what is compared with a baseline, or with another report."""
+    return click.option(
+        "--removed",
+        multiple=True,
+        metavar="PROPERTY",
+        hidden=hidden,
+        help="Where what held before is not asked of this property any more, that is meant (repeatable).",
+    )

@@ -11,6 +11,7 @@ known as intervals, and only where the two intervals have no number in common ha
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 from fairdsl.comparing.compare import compared
@@ -21,7 +22,9 @@ from fairdsl.report.model import Report
 __all__ = ["Comparison", "compare_reports"]
 
 
-def compare_reports(before: str | Report, after: str | Report, tolerance: Fraction | None = None) -> Comparison:
+def compare_reports(
+    before: str | Report, after: str | Report, tolerance: Fraction | None = None, removed: Collection[str] = ()
+) -> Comparison:
     """What changed from one report to another; each is a report, or the path of its JSON.
 
     Raises DiagnosticError for files that are not reports, and for reports that cannot be compared.
@@ -29,4 +32,4 @@ def compare_reports(before: str | Report, after: str | Report, tolerance: Fracti
     first = before if isinstance(before, str) else "the report before"
     second = after if isinstance(after, str) else "the report after"
     old, new = (read_report(one) if isinstance(one, str) else one for one in (before, after))
-    return compared((first, second), old, new, tolerance)
+    return compared((first, second), old, new, tolerance, removed)

@@ -8,7 +8,8 @@ before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from fairdsl.comparing import errors
@@ -37,8 +38,16 @@ _NAMED = 3
 _Place = tuple[str, str | None, int]
 
 
-def compared(names: tuple[str, str], before: Report, after: Report, tolerance: Fraction | None = None) -> Comparison:
+def compared(
+    names: tuple[str, str],
+    before: Report,
+    after: Report,
+    tolerance: Fraction | None = None,
+    removed: Collection[str] = (),
+) -> Comparison:
     """What changed from one report to the other, which messages call by their ``names``.
+
+    Of the properties ``removed``, what is not asked any more was removed on purpose.
 
     Raises DiagnosticError for a report without verdicts, and where the two have no demand in common.
     """
@@ -46,7 +55,10 @@ def compared(names: tuple[str, str], before: Report, after: Report, tolerance: F
         if not report.properties:
             raise DiagnosticError(errors.no_verdicts(name))
     first, second = _by_name(before.properties), _by_name(after.properties)
-    properties = tuple(_property(name, first.get(name), second.get(name), tolerance) for name in {**first, **second})
+    properties = tuple(
+        _property(name, first.get(name), second.get(name), tolerance, meant=name in removed)
+        for name in {**first, **second}
+    )
     if not any(demand.in_both for item in properties for demand in item.demands):
         raise DiagnosticError(errors.nothing_in_common(*names))
     return Comparison(
@@ -75,7 +87,7 @@ def _files(before: Sequence[HashedFile], after: Sequence[HashedFile]) -> tuple[F
 
 
 def _property(
-    name: str, before: PropertyReport | None, after: PropertyReport | None, tolerance: Fraction | None
+    name: str, before: PropertyReport | None, after: PropertyReport | None, tolerance: Fraction | None, *, meant: bool
 ) -> PropertyChange:
     first, second = _by_place(before), _by_place(after)
     old = () if before is None else before.clauses
@@ -87,7 +99,10 @@ def _property(
         after=None if after is None else after.judgement,
         left=tuple(clause for clause in old if both and clause not in new),
         joined=tuple(clause for clause in new if both and clause not in old),
-        demands=tuple(_demand(first.get(place), second.get(place), tolerance) for place in {**first, **second}),
+        demands=tuple(
+            replace(_demand(first.get(place), second.get(place), tolerance), meant=meant)
+            for place in {**first, **second}
+        ),
     )
 
 

@@ -75,12 +75,15 @@ _RANKS = {
 }
 
 
-def course_of(before: Judgement | None, after: Judgement | None) -> Course:
-    """Where a verdict went; None where it is not asked. What held and is asked no more got worse."""
+def course_of(before: Judgement | None, after: Judgement | None, *, meant: bool = False) -> Course:
+    """Where a verdict went; None where it is not asked.
+
+    What held and is asked no more got worse, unless that is ``meant``.
+    """
     if before is None:
         return Course.ADDED
     if after is None:
-        return Course.WORSE if before is Judgement.HOLDS else Course.REMOVED
+        return Course.WORSE if before is Judgement.HOLDS and not meant else Course.REMOVED
     if before is after:
         return Course.SAME
     if _RANKS[after] < _RANKS[before]:
@@ -206,6 +209,8 @@ class DemandChange:
     before: Judgement | None = None
     #: What it comes to; None where it is not asked any more.
     after: Judgement | None = None
+    #: Whether it was said that what is not asked any more was removed on purpose.
+    meant: bool = False
     #: Its number; None of lines without a number of their own.
     value: Change | None = None
     #: The intervals that cover sampling error, where the spec asked for them.
@@ -249,7 +254,7 @@ class DemandChange:
     @property
     def course(self) -> Course:
         """Where the verdict went."""
-        return course_of(self.before, self.after)
+        return course_of(self.before, self.after, meant=self.meant)
 
     @property
     def in_both(self) -> bool:
@@ -299,7 +304,7 @@ class PropertyChange:
         courses = {demand.course for demand in self.demands}
         if Course.WORSE in courses:
             return Course.WORSE
-        return course_of(self.before, self.after)
+        return Course.REMOVED if self.after is None else course_of(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

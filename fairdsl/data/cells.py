@@ -8,6 +8,7 @@ programs write columns with gaps. Nothing is rounded: ``0.1`` is one tenth.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from math import inf
 
@@ -43,6 +44,21 @@ def decimal_of(text: str) -> Decimal | None:
     if power > 0 and float(text) in (inf, -inf):
         return None
     return digits, power
+
+
+def blanks_apart(cells: Iterable[str]) -> dict[str, list[str]]:
+    """The words that cells write in several ways, with these: they differ in the blanks around them alone.
+
+    Whoever takes values from a table, and does not read it by a spec, counts them as one value and has to say so.
+    """
+    ways: dict[str, set[str]] = {}
+    for cell in set(cells):
+        ways.setdefault(cell.strip(BLANKS), set()).add(cell)
+    return {
+        word: sorted(written)
+        for word, written in sorted(ways.items())
+        if word and len(written) > 1 and decimal_of(word) is None
+    }
 
 
 def named_cells(attribute: Attribute) -> dict[str, int]:

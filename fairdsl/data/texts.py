@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairdsl.data import errors
+from fairdsl.data.cells import BLANKS
 from fairdsl.data.table import open_records
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import Span
@@ -26,5 +27,5 @@ def read_texts(path: str, column: str) -> Texts:
     if times != 1:
         raise DiagnosticError(errors.column_not_found([column], records.header, records.header_span(), twice=times > 1))
     place = records.header.index(column)
-    cells = tuple(cell.strip() for cell in records.cells(place))
+    cells = tuple(cell.strip(BLANKS) for cell in records.cells(place))
     return Texts(cells=cells, sha256=records.source.sha256, heading=records.header_span())

@@ -245,6 +245,7 @@ _SMELLS: dict[str, str] = {
     "W0816": "a property that reads as something else than it is",
     "W0817": "a file that is not where the spec says",
     "W0818": "a model that decides alike about every row",
+    "W0819": "a range that seems to be in another unit",
 }
 
 #: Every code and its general meaning, in the order of the phases.

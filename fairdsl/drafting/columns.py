@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, log10
 
-from fairdsl.data.cells import BLANKS, GAPS, decimal_of
+from fairdsl.data.cells import BLANKS, GAPS, blanks_apart, decimal_of
 from fairdsl.drafting.words import can_be_quoted, in_comment, listed, names_for
 from fairdsl.ir.domain import Boolean, Category, CategoryValue, Integer, Real, Type, show_number
 from fairdsl.source.names import value_text
@@ -70,6 +70,9 @@ def columns_of(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[C
     for header, name, texts in zip(headers, names_for(headers), cells, strict=True):
         stripped = tuple(text.strip(BLANKS) for text in texts)
         column = _typed(Column(header=header, name=name, cells=stripped, type=None, why="", written=tuple(texts)))
+        if isinstance(column.type, Category) and (merged := blanks_apart(texts)):
+            ways = f"blanks around cells mean nothing: {listed(way for each in merged.values() for way in each)}"
+            column = replace(column, why=f"{column.why}; {ways}" if column.why else ways)
         if times[header] > 1:
             column = replace(column, type=None, why="several columns have this header")
         elif not header or not can_be_quoted(header):

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.elaborate import errors
+from fairdsl.elaborate.own_names import contradictions
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
-from fairdsl.ir.domain import Domain
-from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.domain import Domain, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows, Scaled
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.semantics.checked import CheckedSpec
+from fairdsl.semantics.ranges import beside_rows
 
 #: Rows of which fewer may well be decided alike, and those that are looked at before all are.
 _FEW, _FIRST = 30, 256
+#: Numbers of which fewer may be marks, or all of one kind.
+_NUMBERS = 3
 
 
 def tell_binding(model: Model, declaration: ModelDeclaration, domain: Domain, reporter: Reporter) -> None:
@@ -27,21 +34,13 @@ def tell_binding(model: Model, declaration: ModelDeclaration, domain: Domain, re
     binding, source = model.binding, declaration.source
     if binding is None or not isinstance(source, FileSource) or declaration.recorded is not None:
         return
+    path = source.path if model.deployed is None else model.deployed.path
     if binding.by_order_alone:
-        path = source.path if model.deployed is None else model.deployed.path
         features = [item.feature for item in binding.inputs]
         reporter.report(errors.bound_by_order(model.name, path, binding.input_lines(), features, source.span))
     if binding.by is BoundBy.READS:
-        for item, span in zip(binding.inputs, declaration.reads_spans, strict=True):
-            named = _named(item.input, domain)
-            if named is not None and named != item.feature and _named(item.feature, domain) is not None:
-                reporter.report(errors.another_name(model.name, item.input, item.feature, span))
-
-
-def _named(name: str, domain: Domain) -> str | None:
-    """The attribute of this name or column; its own spelling in files goes before another attribute's name."""
-    by_column = (attribute.name for attribute in domain.attributes if attribute.column == name)
-    return next(by_column, next((attribute.name for attribute in domain.attributes if attribute.name == name), None))
+        names = [(item.input, item.feature) for item in binding.inputs]
+        reporter.extend(contradictions(model.name, declaration, names, domain, listed=path.endswith(".json")))
 
 
 def tell_one_outcome(model: Model, rows: ExactRows, population: str, reporter: Reporter) -> None:
@@ -61,6 +60,23 @@ def tell_one_outcome(model: Model, rows: ExactRows, population: str, reporter: R
     if len(set(some.tolist())) == 1 and (many_decided(model, rows.floats) == some[0]).all() and some[0] >= 0:
         outcome = model.outcomes[some[0]]
         reporter.report(errors.one_outcome(model.name, outcome, len(rows), population, declaration.source.span))
+
+
+def tell_ranges(
+    domain: Domain, rows: ExactRows, population: str, told: set[tuple[str, str]], reporter: Reporter
+) -> None:
+    """Warn of ranges that are in another unit than the rows; ``told`` are the attributes and populations so far."""
+    for place, attribute in enumerate(domain.attributes if len(rows) >= _FEW else ()):
+        if (attribute.name, population) in told or not isinstance(attribute.known.type, Integer | Real):
+            continue
+        told.add((attribute.name, population))
+        column = rows.column(place)
+        scaled = column if isinstance(column, Scaled) else Scaled(column, 1)
+        missing = None if attribute.missing is None else attribute.missing * scaled.denominator
+        numbers = np.unique(scaled.numerators if missing is None else scaled.numerators[scaled.numerators != missing])
+        if len(numbers) >= _NUMBERS:
+            least, largest = (Fraction(end) / scaled.denominator for end in numbers[[0, -1]].tolist())
+            reporter.extend(beside_rows(attribute, (least, largest), population))
 
 
 def hold_models(spec: CheckedSpec, models: Mapping[str, Model], reporter: Reporter) -> dict[str, Agreement]:

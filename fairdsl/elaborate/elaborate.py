@@ -11,7 +11,7 @@ from fairdsl.clock import doing
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.elaborate.asked import Deciders
-from fairdsl.elaborate.binding import hold_models, tell_binding, tell_one_outcome
+from fairdsl.elaborate.binding import hold_models, tell_binding, tell_one_outcome, tell_ranges
 from fairdsl.elaborate.few_rows import counted
 from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.outputs import no_chance, no_score, outputs_of
@@ -156,9 +156,12 @@ def elaborate(
         if (name := _population_of(each))
         for model in each.models
     }
+    told: set[tuple[str, str]] = set()
     for (name, model_name), domain in asked_under.items():
         with doing(f"reading the data of `{name}`"):
             population = populations.of(name, model_name, models.get(model_name))
+        if population is not None and population.sample is not None:
+            tell_ranges(domain, population.sample.values, name, told, reporter)
         _confirm_on_rows(models.get(model_name), population, domain, reporter)
     with doing("comparing models with recorded decisions"):
         agreements = hold_models(spec, models, reporter) if hold else {}

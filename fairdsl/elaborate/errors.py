@@ -176,7 +176,7 @@ def another_name(model: str, name: str, feature: str, span: Span) -> Diagnostic:
         primary=Label(span, f"fills the input `{name}`"),
         why="`reads` goes by position, and two attributes that are exchanged give another model",
         help="list the features in the order of the file's inputs, or leave out `reads`: inputs with names are bound "
-        "by their names",
+        "by their names; another name of the same attribute is written as its `column`",
     )
 
 

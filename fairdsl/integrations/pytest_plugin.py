@@ -6,8 +6,9 @@ Nothing of fairdsl is imported before there is a file to collect.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -52,6 +53,9 @@ class FairFile(pytest.File):
 
 class FairItem(pytest.Item):
     """A property."""
+
+    #: No fixtures, as of a doctest. Hooks of other plugins (pytest-lsp) ask every item for them, and fail without.
+    funcargs: Mapping[str, object] = MappingProxyType({})
 
     def runtest(self) -> None:
         """Check it; what it measures passes."""

@@ -72,14 +72,18 @@ class Grid:
 
     def window(self, axis: int, by: Fraction | None) -> tuple[IntArray, IntArray]:
         """For each value of the axis the positions [start, stop) of the values at most ``by`` away."""
-        values = self.sets[axis].values
-        count = len(values)
-        positions = np.arange(count, dtype=np.int64)
-        if by is None:
-            return np.zeros_like(positions), np.full_like(positions, count)
-        if isinstance(values, range) and values.step == 1:
-            reach = min(floor(by), count)
-            return np.maximum(positions - reach, 0), np.minimum(positions + reach + 1, count)
-        starts = [bisect_left(values, value - by) for value in values]
-        stops = [bisect_right(values, value + by) for value in values]
-        return np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)
+        return window(self.sets[axis], by)
+
+
+def window(values: Finite, by: Fraction | None) -> tuple[IntArray, IntArray]:
+    """For each of the values the positions [start, stop) of those at most ``by`` away; None is any distance."""
+    listed, count = values.values, values.count
+    positions = np.arange(count, dtype=np.int64)
+    if by is None:
+        return np.zeros_like(positions), np.full_like(positions, count)
+    if isinstance(listed, range) and listed.step == 1:
+        reach = min(floor(by), count)
+        return np.maximum(positions - reach, 0), np.minimum(positions + reach + 1, count)
+    starts = [bisect_left(listed, value - by) for value in listed]
+    stops = [bisect_right(listed, value + by) for value in listed]
+    return np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)

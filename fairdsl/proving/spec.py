@@ -8,6 +8,7 @@ does not reach: it is sent a signal of its own, and does what one process would.
 from __future__ import annotations
 
 import signal
+import sys
 import traceback
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,5 +198,7 @@ def serve(connection: Connection[object, object]) -> None:
                         connection.send(order.proved(name, demands[name], watch, observer))
     except (EOFError, OSError):
         return
+    except MemoryError:
+        sys.exit("its memory was not enough")
     except Exception:
         connection.send(_Failed(traceback.format_exc()))

@@ -22,6 +22,7 @@ from fairdsl.semantics.conditions.labels import value_code
 from fairdsl.semantics.conditions.predicates import lower_condition
 from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.semantics.errors.wording import listing
+from fairdsl.semantics.ranges import beside_normals
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
@@ -212,7 +213,11 @@ def _normal(family: tree.Family, attribute: Attribute, reporter: Reporter) -> No
         title = f"`{attribute.name}` is unbounded, so nothing is truncated"
         help_text = f"remove `truncated`, or write the range, as in `{attribute.name} : real 0 .. 100`"
         reporter.report(errors.not_a_distribution(title, family.span, help_text))
-    return Normal(mean=mean, sd=sd, truncated=family.truncated)
+    found = Normal(mean=mean, sd=sd, truncated=family.truncated)
+    low, high = attribute.bounds
+    if sd > 0 and low is not None and high is not None:
+        reporter.extend(beside_normals(f"the distribution of `{attribute.name}`", family.span, low, high, [found]))
+    return found
 
 
 def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> UniformDistribution:

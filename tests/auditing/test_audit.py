@@ -284,6 +284,18 @@ def test_columns_are_called_as_they_like() -> None:
     assert found.metric("parity_gap", "class_").exact == Fraction(1, 2)
 
 
+def test_cells_that_differ_in_blanks_are_one_group_and_said_to_be() -> None:
+    found = fairdsl.audit(
+        [" 1", "1", "0", "0"], [" yes", "yes", "no", "no"], sensitive_features={"sex": ["f ", " f", "m", "m"]}
+    )
+    assert found.merged == ("sex = f: written ` f`, `f `", "prediction = yes: written ` yes`, `yes`")
+    assert "counted as one value" in str(found)
+    assert found.table("groups")["sex"][:2] == ["f", "m"]
+    plain = fairdsl.audit(None, ["yes", "no"], sensitive_features={"sex": [" f", " m"]}, privileged=" m")
+    assert not plain.merged
+    assert "counted as one value" not in str(plain)
+
+
 def test_the_command_audits_a_file_and_writes_its_spec(tmp_path: Path) -> None:
     rows = table(5)
     text = "race,truth,said\n" + "".join(f"{RACES[race]},{truth},{said}\n" for race, truth, said in rows)

@@ -42,6 +42,19 @@ def run(command: str) -> str:
     return said.getvalue()
 
 
+def test_what_was_measured_stands_with_the_measurements() -> None:
+    """A figure that no page of the benchmarks has is of a run that nobody can look up."""
+    page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    lines = page[page.index("## What was measured") : page.index("Nothing was measured")].splitlines()
+    cells = [line.split("|")[3:5] for line in lines if line.startswith("| ")][1:]
+    figures = {figure for both in cells for figure in re.findall(r"\d[\d,]*[.,]\d+", "".join(both))}
+    record = "".join(
+        file.read_text(encoding="utf-8") for file in (ROOT / "benchmarks").rglob("*") if file.suffix in (".md", ".csv")
+    )
+    assert len(figures) > 15
+    assert {one for one in figures if not re.search(rf"(?<![\d.,]){re.escape(one)}(?!\d)", record)} == set()
+
+
 @pytest.mark.slow
 def test_every_command_prints_the_words_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

@@ -113,6 +113,13 @@ def test_types_and_ranges_are_those_of_the_rows(drafted: Drafted) -> None:
         assert f"# {rule}" in drafted.text
 
 
+def test_values_that_differ_in_blanks_alone_are_said_to_be_one(tmp_path: Path) -> None:
+    rows = "".join(f"{sex},{number % 2}\n" for number in range(20) for sex in (" f", "f", "m"))
+    (tmp_path / "rows.csv").write_text(f"sex,paid\n{rows}", encoding="utf-8")
+    text = fairdsl.init(tmp_path / "rows.csv", label="paid").text
+    assert "sex : category { f, m }  # blanks around cells mean nothing: ` f`, `f`" in text
+
+
 def test_nothing_is_overwritten(drafted: Drafted, tmp_path: Path) -> None:
     with pytest.raises(fairdsl.SpecError, match="E0671"):
         fairdsl.init(tmp_path / "people.csv")

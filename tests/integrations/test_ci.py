@@ -8,9 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -90,6 +92,30 @@ def test_another_question_is_held_against_nothing() -> None:
     assert Gate(baseline=report(BROKEN)).exit_code(other) is ExitCode.VIOLATED
 
 
+def test_what_held_and_is_not_asked_any_more_is_unknown_and_named() -> None:
+    [item] = report(HELD).properties
+    after = replace(report(HELD), properties=(replace(item, name="renamed"),))
+    gate = Gate(baseline=report(HELD, BROKEN), written="worse-than=x.json")
+    assert gate.exit_code(after) is ExitCode.UNKNOWN
+    assert (gate.said(after) or "").splitlines()[1:] == [
+        "    not asked any more: p, require 0",
+        "    if that is meant: --removed p",
+    ]
+    for meant in (gate.of_run(["p"], ()), gate.of_run((), ["renamed"]), Gate(baseline=report(BROKEN))):
+        assert (meant.exit_code(after), meant.said(after)) == (ExitCode.HOLDS, None)
+    with pytest.raises(click.UsageError, match="is about a baseline"):
+        Gate().of_run(["p"], ())
+
+
+def test_what_was_removed_on_purpose_is_not_worse() -> None:
+    [item] = report(HELD).properties
+    before = replace(report(HELD), properties=(item, replace(item, name="other")))
+    for removed, course in (((), "worse"), (["other"], "removed")):
+        compared = fairdsl.compare(before, report(HELD), removed=removed)
+        assert [each.course.value for each in compared.properties] == ["same", course]
+        assert compared.exit_code.value == (not removed)
+
+
 def test_mistakes_pass_no_gate() -> None:
     from fairdsl.diagnostics import Diagnostic
 
@@ -166,6 +192,8 @@ def test_specs_are_tests(tmp_path: Path) -> None:
         (tmp_path / f"{name}.fair").write_text(SPEC.format(weight=weight), encoding="utf-8")
     (tmp_path / "broken.fair").write_text("domain", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", pytest_plugin.__name__, "-p", "no:cacheprovider"]
+    if find_spec("pytest_lsp") is not None:  # which looks for fixtures of every test
+        command += ["-p", "pytest_asyncio", "-p", "pytest_lsp"]
     command += ["--fair", "-q", "--continue-on-collection-errors", "-c", os.devnull, "--rootdir", "."]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

@@ -252,3 +252,11 @@ class FailingBisection(Bisection):
     @classmethod
     def resume(cls, task, state, *, memory=0):  # type: ignore[no-untyped-def]
         raise ZeroDivisionError("on purpose")
+
+
+class HungryBisection(Bisection):
+    """Has no memory in the workers."""
+
+    @classmethod
+    def resume(cls, task, state, *, memory=0):  # type: ignore[no-untyped-def]
+        raise MemoryError

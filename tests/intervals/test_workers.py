@@ -22,7 +22,7 @@ from fairdsl.backends.refining.worker import Progress
 from fairdsl.backends.refining.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
 from fairdsl.clock import Deadline
-from tests.intervals.bisection import Bisection, FailingBisection, SlowBisection, plane, unfair_units
+from tests.intervals.bisection import Bisection, FailingBisection, HungryBisection, SlowBisection, plane, unfair_units
 
 SMALL = plane((40, 30), (3, -2), -7)
 LARGE = plane((4000, 3000, 500), (3, -2, 5), -2001)
@@ -145,6 +145,35 @@ def test_a_part_that_kills_its_workers_stays_undecided(monkeypatch: pytest.Monke
     bounds = refinement.bounds()
     assert 0 < bounds.falsified < bounds.violating < LARGE.decided
     assert refinement.nodes < 1000
+
+
+@pytest.mark.parametrize("nodes", [None, 3000])
+def test_where_all_workers_are_killed_the_parent_goes_on_alone(
+    nodes: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the system has no memory for them: they end before they begin."""
+    started, killed = WorkerPool._started, []
+
+    def stillborn(pool: WorkerPool) -> Any:
+        worker = started(pool)
+        worker.process.kill()
+        killed.append(worker.process)
+        return worker
+
+    monkeypatch.setattr(WorkerPool, "_started", stillborn)
+    monkeypatch.setattr(workers, "_ALONE", 0.0)
+    refinement = Bisection.start(LARGE)
+    ending = refine_in_parallel(refinement, jobs=2, deadline=after(2), observer=Silent(), nodes=nodes)
+    assert ending is (Ending.DEADLINE if nodes is None else Ending.NODES)
+    assert len(killed) == 5
+    assert refinement.bounds().falsified > 0
+    assert nodes is None or refinement.nodes == nodes
+
+
+def test_a_worker_without_memory_is_one_that_dies() -> None:
+    refinement = HungryBisection.start(LARGE)
+    assert refine_in_parallel(refinement, jobs=2, deadline=after(60), observer=Silent(), nodes=2000) is Ending.NODES
+    assert 0 < refinement.nodes < 2000
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -7,6 +7,7 @@ from math import prod
 
 from fairdsl.backends.contract import Cost, Offer, Refusal, only_pairs
 from fairdsl.backends.enumerate.redrawn import refusal_of_redrawn
+from fairdsl.backends.enumerate.tuples import steps_of
 from fairdsl.backends.worst import refusal_of_worst
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
@@ -53,7 +54,7 @@ def offer(problem: Problem) -> Offer | Refusal:
     if points is None or points > most:
         return Refusal(why=f"{_power(points or 0)} points; its limit is {_power(most)}", span=problem.domain.span)
     assert isinstance(asked, Pair | Demanded)
-    tuples = tuple_count(problem.demanded, [values.count or 0 for values in sets])
+    tuples = tuple_count(problem.demanded, [values for values in sets if isinstance(values, Finite)])
     if visits_tuples(asked) and tuples > MOST_PAIRS:
         what = "tuples" if problem.demanded.several else "pairs"
         return Refusal(why=f"{_power(tuples)} {what} to visit one by one; its limit is 2^26", span=pair.span)
@@ -65,13 +66,10 @@ def visits_tuples(asked: Pair | Demanded) -> bool:
     return isinstance(asked, Demanded) or asked.pair_target != TRUE or not isinstance(asked.demand, SameDecision)
 
 
-def tuple_count(asked: Demanded, counts: Sequence[int]) -> int:
-    """How many tuples are visited one by one, from the number of values of each attribute."""
-    free = {*asked.pair.differ, *(relaxation.attribute for relaxation in asked.pair.relax)}
-    found = prod(counts)
-    for _ in asked.people[1:]:
-        found *= prod(counts[axis] for axis in free)
-    return found
+def tuple_count(asked: Demanded, sets: Sequence[Finite]) -> int:
+    """How many tuples are visited one by one, from the values of each attribute."""
+    partners = prod(len(steps) for steps in steps_of(asked, sets).values())
+    return prod([*(values.count for values in sets), *([partners] * (len(asked.people) - 1))])
 
 
 def _power(count: int) -> str:

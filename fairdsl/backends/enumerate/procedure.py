@@ -124,7 +124,7 @@ def _marked_in_files(
     """Who is in a violation of the deployed files, and some tuples that are one; None where that was not found out."""
     if judge is None:
         return (None if census.deployed is None else mark_by_counting(census, pair, census.deployed).violating), None
-    if census.as_files is None or tuple_count(judge.asked, census.grid.shape) > _FILED_PAIRS:
+    if census.as_files is None or tuple_count(judge.asked, census.grid.sets) > _FILED_PAIRS:
         return None, None
     marks, kept = mark_by_tuples(census, judge, census.as_files, budget, observer, files=True)
     return (None, None) if budget.exhausted else (marks.violating, kept)

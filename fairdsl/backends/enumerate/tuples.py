@@ -6,7 +6,7 @@ the work is one array for each such value and not one step for each pair; and so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -21,6 +21,8 @@ from fairdsl.clock import Work, spend
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.question import Differ
+from fairdsl.numerics.grid import window
+from fairdsl.numerics.narrow import Finite
 from fairdsl.numerics.predicates import mask
 
 BoolArray = NDArray[np.bool_]
@@ -34,9 +36,18 @@ _PAIRS = Work("pairs compared", 0.02)
 _BLOCK, _KEPT = 2**18, 4096
 
 
-def free_axes(asked: Demanded) -> list[int]:
-    """The attributes that need not be equal."""
-    return sorted({*asked.pair.differ, *(relaxation.attribute for relaxation in asked.pair.relax)})
+def steps_of(asked: Demanded, sets: Sequence[Finite]) -> dict[int, range]:
+    """By how many positions another individual may be away from one, in each attribute that need not be equal.
+
+    Where that reaches beyond all of the values, it is their positions themselves, from 0.
+    """
+    found = {axis: range(sets[axis].count) for axis in asked.pair.differ}
+    for relaxed in asked.pair.relax:
+        starts, stops = window(sets[relaxed.attribute], relaxed.by)
+        own, count = np.arange(len(starts)), len(starts)
+        steps = range(int((starts - own).min(initial=0)), int((stops - own).max(initial=0)))
+        found[relaxed.attribute] = steps if len(steps) < count else range(count)
+    return dict(sorted(found.items()))
 
 
 def mark_by_tuples(
@@ -137,8 +148,9 @@ class _Partners:
 
     def __init__(self, census: Census, asked: Demanded, place: Integers) -> None:
         self._asked, self._grid, self._place = asked, census.grid, place
-        self._free, shape = free_axes(asked), census.grid.shape
-        self._values = list(product(*(range(shape[axis]) for axis in self._free)))
+        steps, shape = steps_of(asked, census.grid.sets), census.grid.shape
+        self._free, self._from_own = [*steps], {axis for axis in steps if len(steps[axis]) < shape[axis]}
+        self._values = list(product(*steps.values()))
         self._strides = {axis: prod(shape[axis + 1 :]) for axis in self._free}
         self._windows = {each.attribute: census.grid.window(each.attribute, each.by) for each in asked.pair.relax}
         self._joined = np.logical_and if asked.pair.mode is Differ.EACH else np.logical_or
@@ -152,9 +164,14 @@ class _Partners:
         first = rows[Who.A]
         base = first - sum((own[0][axis] * self._strides[axis] for axis in self._free), np.zeros_like(first))
         for number, values in enumerate(self._values):
-            at = dict(zip(self._free, values, strict=True))
+            at = {
+                axis: own[0][axis] + value if axis in self._from_own else value
+                for axis, value in zip(self._free, values, strict=True)
+            }
             new = base + sum(value * self._strides[axis] for axis, value in at.items())
-            fits = np.logical_and.reduce([self._place[new] >= 0, *(self._near(one, at) for one in own)])
+            # Who is beyond the last value is near to nobody, and stands at anybody's place until then.
+            there = self._place[np.clip(new, 0, len(self._place) - 1)] >= 0
+            fits = np.logical_and.reduce([there, *(self._near(one, at) for one in own)])
             if fits.any():
                 larger = {who: indices[fits] for who, indices in rows.items()}
                 for done, grown in self.grown({**larger, self._asked.people[len(rows)]: new[fits]}):
@@ -163,7 +180,7 @@ class _Partners:
     def _own(self, axis: int, indices: Integers) -> Integers:
         return np.asarray(indices // self._strides[axis] % self._grid.shape[axis], dtype=np.int64)
 
-    def _near(self, own: Mapping[int, Integers], at: Mapping[int, int]) -> BoolArray:
+    def _near(self, own: Mapping[int, Integers], at: Mapping[int, int | Integers]) -> BoolArray:
         """Which of some individuals may be compared with one who has these values."""
         fits = self._joined.reduce([own[axis] != at[axis] for axis in self._asked.pair.differ])
         for axis, (starts, stops) in self._windows.items():

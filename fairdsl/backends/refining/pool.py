@@ -59,13 +59,15 @@ class WorkerPool:
         self._nodes: int | None = None
         self._stopping = False
         self._stillborn = 0
+        #: Whether processes end before they begin, so that no part is refined any more.
+        self.broken = False
         self._workers = [self._started() for _ in range(places)]
 
     @property
     def ready(self) -> bool:
-        """Whether every worker waits for a part."""
+        """Whether every worker waits for a part, or none will."""
         self._listen(0.0)
-        return all(worker.ready for worker in self._workers)
+        return self.broken or all(worker.ready for worker in self._workers)
 
     def give(self, shares: Sequence[Share], until: Deadline, nodes: int | None) -> None:
         """One share to each worker; ``nodes``: as many for each, whatever the clock says."""
@@ -149,7 +151,11 @@ class WorkerPool:
         worker.end()
         self._stillborn += not worker.ready
         if self._stillborn > _DEATHS:
-            raise RuntimeError("the worker processes end before they begin")
+            self.broken = True
+            self._workers.remove(worker)
+            if share is not None:
+                share.ended = True
+            return
         fresh = self._started()
         self._workers[self._workers.index(worker)] = fresh
         if share is None:

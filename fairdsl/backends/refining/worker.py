@@ -86,7 +86,7 @@ def serve(connection: Connection[object, Order], task_file: str) -> None:
             order = connection.recv()
             if isinstance(order, Part):
                 _refine(connection, kind, task, order)
-    except (EOFError, OSError):
+    except (EOFError, OSError, MemoryError):  # one that lacks memory hangs up like one that is killed for it
         return
     except Exception:
         connection.send(Failed(traceback.format_exc()))

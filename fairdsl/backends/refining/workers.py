@@ -65,15 +65,17 @@ def _refine_together(refinement: Refining, jobs: int, memory: int, clock: Clock,
         if nodes is None:
             advance_until(refinement, lambda: clock.listen() or pool.ready)
         reunion = _Reunion()
-        while not clock.up and share_out(
+        while not (clock.up or pool.broken) and share_out(
             refinement, jobs, clock.listen, None if nodes is None else nodes - (refinement.nodes - first)
         ):
             if reunion.fits_only_once(refinement.nodes, clock.deadline):
                 advance_until(refinement, clock.listen)
                 return
             left = None if nodes is None else max(0, nodes - (refinement.nodes - first)) // jobs
-            if not _round(refinement, pool, jobs, clock, left, reunion) or nodes is not None:
-                return
+            if not _round(refinement, pool, jobs, clock, left, reunion) or pool.broken or nodes is not None:
+                break
+    if not clock.up and (nodes is None or pool.broken):  # the processes come to nothing: this one goes on alone
+        advance_until(refinement, clock.listen, None if nodes is None else nodes - (refinement.nodes - first))
 
 
 class _Reunion:

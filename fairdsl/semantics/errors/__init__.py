@@ -45,6 +45,7 @@ from fairdsl.semantics.errors.questions import (
 )
 from fairdsl.semantics.errors.rules import never_decides, otherwise_missing, rules_beside, rules_out_of_order
 from fairdsl.semantics.errors.smells import (
+    another_unit,
     codes_left_out,
     never_used,
     no_such_file,
@@ -66,6 +67,7 @@ from fairdsl.semantics.errors.types import (
 )
 
 __all__ = [
+    "another_unit",
     "any_or_all",
     "cancels_missing",
     "category_clash",

@@ -79,6 +79,18 @@ def codes_left_out(attribute: str, span: Span, codes: Sequence[tuple[str, int]])
     )
 
 
+def another_unit(what: str, span: Span, detail: str) -> Diagnostic:
+    """A range that is nearly empty, or that hardly anybody is in."""
+    return Diagnostic(
+        code="W0819",
+        title=f"{what} seems to be in another unit",
+        primary=Label(span, detail),
+        why="a share over the range counts nearly nobody there is, and what is drawn from it is nobody either",
+        help="write the range in the unit of the numbers, as the model reads them; "
+        "a range that is meant can stay as it is",
+    )
+
+
 def no_such_file(path: str, what: str, span: Span, instead: str | None = None) -> Diagnostic:
     """A model or data file that a check would open in vain; ``instead``: the option that replaces it."""
     return Diagnostic(

@@ -175,7 +175,8 @@ class GroupBuilder:
             help_text = "ask for the influence on a rate, such as `rate(score > 50)`"
             self.reporter.report(errors.clause_out_of_place("influence", influence.span, why, help_text))
             return []
-        subsets = check_influence(influence, groups.across, self.model.domain, self.reporter)
+        normals = () if groups.population is None else groups.population.distributions
+        subsets = check_influence(influence, groups.across, self.model.domain, normals, self.reporter)
         return [self._demand(metric, asked, groups, subset) for subset in subsets]
 
     def _demand(self, read: ReadMetric, asked: _Asked, groups: Groups, influence: Drawn = ((), ())) -> Demand:

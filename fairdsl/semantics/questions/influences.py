@@ -11,10 +11,13 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Domain, Integer, Real, show_number
+from fairdsl.ir.population import Normal
 from fairdsl.ir.question import DrawnFrom, influence_name
 from fairdsl.semantics import errors
+from fairdsl.semantics.checked import ColumnDistribution
 from fairdsl.semantics.conditions.bins import whole_number
 from fairdsl.semantics.conditions.scope import attribute_index
+from fairdsl.semantics.ranges import beside_normals
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
@@ -36,14 +39,25 @@ def influence_on(drawn: Drawn, domain: Domain, metric: str) -> str:
 
 
 def check_influence(
-    influence: tree.Influence, across: Sequence[int], domain: Domain, reporter: Reporter
+    influence: tree.Influence,
+    across: Sequence[int],
+    domain: Domain,
+    distributions: Sequence[ColumnDistribution],
+    reporter: Reporter,
 ) -> tuple[Drawn, ...]:
-    """Each set; what is wrong with its columns, or with the influence on such a metric, is reported."""
-    return tuple(_columns(subset, across, domain, reporter) for subset in influence.subsets)
+    """Each set; what is wrong with its columns, or with the influence on such a metric, is reported.
+
+    ``distributions`` are those of the population that are written by hand.
+    """
+    return tuple(_columns(subset, across, domain, distributions, reporter) for subset in influence.subsets)
 
 
 def _columns(
-    items: Sequence[tree.Name | tree.DrawnFrom], across: Sequence[int], domain: Domain, reporter: Reporter
+    items: Sequence[tree.Name | tree.DrawnFrom],
+    across: Sequence[int],
+    domain: Domain,
+    distributions: Sequence[ColumnDistribution],
+    reporter: Reporter,
 ) -> Drawn:
     spans: dict[int, Span] = {}
     stated: list[DrawnFrom] = []
@@ -62,7 +76,10 @@ def _columns(
         elif within is None:
             _check_uniform(attribute, name.span, reporter)
         elif _is_range_of(within, attribute.known, reporter):
-            stated.append(DrawnFrom(column=index, low=within.low.value, high=within.high.value))
+            low, high = within.low.value, within.high.value
+            stated.append(DrawnFrom(column=index, low=low, high=high))
+            normals = [each.shape for each in distributions if each.column == index and isinstance(each.shape, Normal)]
+            reporter.extend(beside_normals("this range", within.span, low, high, normals))
         spans.setdefault(index, name.span)
     return tuple(spans), tuple(stated)
 
