@@ -39,9 +39,9 @@ CLEARLY = 0.02
 #: how long it takes, so many of which something is claimed, and so many of these that are checked.
 _TELLING, _DRAWS, _STRIDE, _AT_ONCE, _FEW, _CLAIMED, _TIMED = 1 / 30, 1024, 633, 16, 8, 256, 48
 
-#: Claims are tried on a tree of so many leaves, which tells enough of one that has about as many; so many are taken at
-#: least.
-_TRIED, _LEAST, _ALIKE = 2048, 64, 2 / 3
+#: Claims are tried on a tree of so many leaves, which tells enough of one that has about as many; of another number it
+#: is tried so often what the checker takes. So many are taken at least.
+_TRIED, _LEAST, _ALIKE, _ROUNDS = 2048, 64, 2 / 3, 3
 
 #: Leaves that together would be so small a part of everything are not worth the checker's time.
 _ALL_LIGHT = 1e-3
@@ -81,7 +81,7 @@ def share_of(checker: Checker, leaves: Sequence[Waiting], deadline: Deadline) ->
     ends = np.array([one.box for one in leaves], dtype=np.float64).reshape(len(leaves), len(attributes), 2)
     sizes = ends[:, shared, 1] - ends[:, shared, 0] + [not attributes[place].real for place in shared]
     masses = sizes.prod(axis=1)
-    drawn = [leaves[at] for at in _by_mass(masses).tolist()]
+    drawn = ((leaves[at], 0.0) for at in _by_mass(masses).tolist())
     return _part(checker, drawn, deadline) * float(masses.sum()) / checker.mass(checker.root())
 
 
@@ -91,13 +91,17 @@ def _by_mass(masses: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.searchsorted(reached, (steps + 0.5) / _DRAWS * (reached[-1] if len(masses) else 0.0), side="right")
 
 
-def _part(checker: Checker, drawn: Iterable[Waiting], deadline: Deadline) -> float:
-    """Which part of leaves is decided by what is claimed of them, on average, of those for which there is time."""
+def _part(checker: Checker, drawn: Iterable[tuple[Waiting, float]], deadline: Deadline) -> float:
+    """Which part of leaves is decided by what is claimed of them, on average, of those for which there is time.
+
+    Less what somebody else says of each, which is known of all: of the difference few draws tell more.
+    """
     end, part, draws = after(_TELLING, deadline), 0.0, 0
-    for one in drawn:
+    for one, known in drawn:
         if draws >= _FEW and end.passed:
             break
         draws += 1
+        part -= known
         if one.grown.claim[0] in "EPU":
             part += 1
         elif one.grown.claim != "?":
@@ -143,15 +147,18 @@ class Planter:
         claims = (REGIONS,) if splitting.regions else CLAIMS
         some = {claim: self._told(splitting, splits, claim, _TRIED, deadline) for claim in claims}
         claim = max(claims, key=lambda each: some[each].share + CLEARLY * (each == _COUNTED))
-        told, most = some[claim], _most(later, some[claim])
-        if not _ALIKE * _TRIED < most < _TRIED / _ALIKE:
+        told, most = some[claim], _TRIED
+        for _ in range(_ROUNDS):
+            # Of many leaves most are smaller than of few, and take the checker less time, or more.
+            before, most = most, _most(later, told)
+            if _ALIKE * before < most < before / _ALIKE:
+                break
             told = self._told(splitting, splits, claim, most, deadline)
         return Way(splitting, claim, most, told.share, told.making * told.leaves / trial)
 
     def grown(self, way: Way, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
         """The tree of a refinement that goes on as long as there is time, with as many leaves as are checked later."""
         splits = way.splitting.until(after(1 / (1 + way.making), deadline))
-        # Of many leaves most are smaller than of few, and take the checker less time, or more.
         most = _most(later, self._told(way.splitting, splits, way.claim, way.most, deadline))
         most = _most(later, self._told(way.splitting, splits, way.claim, most, deadline))
         return self.planted(way.splitting, splits, way.claim, most, deadline)
@@ -235,9 +242,11 @@ class Planter:
             if one.grown.claim[0] not in "EPU":
                 _checked(self._checker, one)
         checking = (thread_time() - started) / max(1, checked)
-        drawn = nodes[_by_mass(splits.mass[nodes])]
+        masses = splits.mass[nodes]
+        drawn, known = nodes[_by_mass(masses)], np.where(best == UNFAIR, splits.mass, splits.known)
         some_drawn = (claimed(drawn[at : at + _AT_ONCE]) for at in range(0, len(drawn), _AT_ONCE))
-        share = _part(self._checker, chain.from_iterable(some_drawn), deadline) * float(splits.mass[nodes].sum())
+        compared = zip(chain.from_iterable(some_drawn), (known[drawn] / splits.mass[drawn]).tolist(), strict=True)
+        share = _part(self._checker, compared, deadline) * float(masses.sum()) + float(known[nodes].sum())
         return Told(len(nodes), share, making, checking)
 
     def _box(self, splits: Splits, parents: NDArray[np.int64], node: int) -> Box:

@@ -52,6 +52,11 @@ class Splits:
         """Which part of a box may be unfair, where a part of it surely is; of all others 0."""
         return np.where(self.falsified > _PART * self.mass, self.violating / self.mass, 0.0)
 
+    @property
+    def known(self) -> NDArray[np.float64]:
+        """How much of each box is decided."""
+        return self.mass - self.violating + self.falsified
+
     def best(self, leaves: int, least: float = 0.0) -> NDArray[np.int64]:
         """What to say of each node, so that about so many leaves, at most, say most together; each at least so much.
 
@@ -59,8 +64,7 @@ class Splits:
         Classification and Regression Trees, chapter 3); the price is halved until the leaves are as many.
         """
         unfair = self.falsified >= self.mass * (1 - _REST)
-        known = self.mass - self.violating + self.falsified
-        gains, levels = np.where(unfair, self.mass, known), self._levels()
+        gains, levels = np.where(unfair, self.mass, self.known), self._levels()
         low, high = least, 1.0
         found = self._at_price(gains, levels, low)
         enough = len(self.leaves(found)) <= leaves
