@@ -170,6 +170,16 @@ def test_where_all_workers_are_killed_the_parent_goes_on_alone(
     assert nodes is None or refinement.nodes == nodes
 
 
+def test_where_no_worker_can_be_started_the_parent_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(pool: WorkerPool) -> Any:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(WorkerPool, "_started", refused)
+    refinement = Bisection.start(LARGE)
+    assert refine_in_parallel(refinement, jobs=2, deadline=after(60), observer=Silent(), nodes=2000) is Ending.NODES
+    assert refinement.nodes == 2000
+
+
 def test_a_worker_without_memory_is_one_that_dies() -> None:
     refinement = HungryBisection.start(LARGE)
     assert refine_in_parallel(refinement, jobs=2, deadline=after(60), observer=Silent(), nodes=2000) is Ending.NODES

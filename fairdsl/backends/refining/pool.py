@@ -59,9 +59,14 @@ class WorkerPool:
         self._nodes: int | None = None
         self._stopping = False
         self._stillborn = 0
-        #: Whether processes end before they begin, so that no part is refined any more.
+        #: Whether processes cannot be started, or end before they begin, so that no part is refined any more.
         self.broken = False
-        self._workers = [self._started() for _ in range(places)]
+        self._workers: list[_Worker] = []
+        try:
+            for _ in range(places):
+                self._workers.append(self._started())
+        except OSError:  # the system has no room for more of them
+            self.broken = True
 
     @property
     def ready(self) -> bool:
