@@ -12,6 +12,7 @@ import pandas
 import pytest
 from click.testing import CliRunner
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -139,7 +140,10 @@ def test_names_have_the_blanks_by_which_a_model_knows_them(tmp_path: Path) -> No
     assert rates["value"][:2] == [(frame["income"][sex == one] == " >50K").mean() for one in (" Female", " Male")]
 
 
-def test_columns_that_a_model_takes_as_texts_are_categories_whatever_they_look_like(tmp_path: Path) -> None:
+@pytest.mark.parametrize("imputed", [False, True])
+def test_columns_that_a_model_takes_as_texts_are_categories_whatever_they_look_like(
+    imputed: bool, tmp_path: Path
+) -> None:
     drawn = np.random.default_rng(2)
     table: dict[str, Any] = {
         name: drawn.choice(each, 200) for name, each in {"paid": ["no", "yes"], "grade": ["01", "1", "10"]}.items()
@@ -149,10 +153,10 @@ def test_columns_that_a_model_takes_as_texts_are_categories_whatever_they_look_l
     encoded = frame["paid"].eq("yes").astype(int) + frame["grade"].eq("10") + frame["member"] + frame["code"].eq(2.0)
     frame["good"] = (encoded + frame["sex"].eq("m") > 2).astype(int)
     columns = [name for name in frame if name != "good"]
-    estimator = make_pipeline(
-        ColumnTransformer([("c", OneHotEncoder(handle_unknown="ignore"), columns)]),
-        DecisionTreeClassifier(random_state=0),
-    ).fit(frame[columns], frame["good"])
+    encoder: Any = OneHotEncoder(handle_unknown="ignore")
+    encoder = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder) if imputed else encoder
+    table_of = ColumnTransformer([("c", encoder, columns)])
+    estimator = make_pipeline(table_of, DecisionTreeClassifier(random_state=0)).fit(frame[columns], frame["good"])
     drafted = fairdsl.init(frame, model=estimator, label="good", protected="sex", output=tmp_path / "o.fair")
     for declared in (
         "paid : category { no, yes }",
