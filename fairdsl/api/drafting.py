@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,11 @@ from fairdsl.api.given import file_of_model
 from fairdsl.api.paths import AnyPath, Names, names_of
 
 if TYPE_CHECKING:
+    from fairdsl.clock import Deadline
     from fairdsl.drafting import Drafted
+
+#: What a draft calls its model and its rows.
+MODEL, ROWS = "decide", "rows"
 
 
 def init(
@@ -50,14 +55,38 @@ def init(
     from fairdsl.clock import Deadline, phase
     from fairdsl.drafting import draft_spec
 
-    with phase("drafting the spec", Deadline.after(timeout)), _nothing_left_behind() as made:
-        return draft_spec(
+    deadline = Deadline.after(timeout)
+    with phase("drafting the spec", deadline), _nothing_left_behind() as made:
+        drafted = draft_spec(
             data=fspath(data) if isinstance(data, str | PathLike) else _written(data, output, made),
             output=None if output is None else fspath(output),
             model=None if model is None else _model(model, output, made),
             label=label,
             protected=names_of(protected),
         )
+        made.append(drafted.path)
+        return _held(drafted, data, model, made, deadline)
+
+
+def _held(drafted: Drafted, data: Any, model: Any, made: list[str], deadline: Deadline) -> Drafted:
+    """The draft, with how many rows the estimator's file decides otherwise than its ``predict``.
+
+    SpecError (E0683) where they are more than one in a hundred.
+    """
+    from fairdsl.models.from_estimators import is_estimator
+
+    if drafted.binding is None or isinstance(data, str | PathLike) or not is_estimator(model):
+        return drafted
+    from fairdsl.api.given import Given, held_against_estimators
+    from fairdsl.data.table import open_records
+
+    (file,) = (path for path in made if path not in (drafted.path, drafted.data))
+    records = open_records(drafted.data)
+    table = {header: records.cells(place) for place, header in enumerate(records.header)}
+    what = Given(drafted.path, {MODEL: file}, {}, {}, {}, {MODEL: model}, {ROWS: table}, {ROWS: data})
+    found = held_against_estimators(what, {}, deadline)
+    said = [note for each in found if each.code == "W0709" for note in each.notes[:1]]
+    return replace(drafted, binding="; ".join((drafted.binding, *said)))
 
 
 def _no_pickle(path: str) -> None:
@@ -101,7 +130,7 @@ def _model(model: Any, output: AnyPath | None, made: list[str]) -> str:
     """The path of the model's file; that of a model in memory is written beside the spec."""
     if isinstance(model, str | PathLike):
         return fspath(model)
-    content, ending = file_of_model(model, "decide")
+    content, ending = file_of_model(model, MODEL)
     return _beside(output, ending, content, made)
 
 

@@ -232,7 +232,10 @@ def _held_against(
             return
     said = f"of {found.rows:,} rows of `{name}`, {found.rows - found.agreeing:,} are decided otherwise"
     if not found.kept:
-        help_text = "compare the decision clause with the estimator's `classes_`, and `reads` with its columns"
+        help_text = (
+            "compare the decision clause with the estimator's `classes_`, and `reads` with its columns; where rows "
+            "lack numbers, put a `SimpleImputer` before trees, whose files lose where they send what is missing"
+        )
         raise DiagnosticError(not_the_estimator(model, said, help_text))
     if found.disagreements:
         yield rows_decided_otherwise(model, said, found.disagreements[0].in_words())

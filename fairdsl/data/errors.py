@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from unicodedata import normalize
 
 from fairdsl.data.cells import BOOLEANS, GAPS, code_cells, decimal_of, named_cells, values_in_words
 from fairdsl.diagnostics import Diagnostic, Label, nearest
@@ -125,9 +126,12 @@ def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool, label: b
         return f"leave these cells empty, and write `{attribute.name} : ... or missing` if somebody may lack it"
     if isinstance(attribute.type, Integer | Real) and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):
         return "write decimals with a point, as in `0.5`, and no separators between thousands"
-    names = {name.casefold() for name in named_cells(attribute)}
-    if names and all(text.strip().casefold() in names for text in texts):
-        return "write each value as the spec does: capitals count, and so do blanks other than spaces"
+    names = {normalize("NFKC", name).casefold() for name in named_cells(attribute)}
+    if names and all(normalize("NFKC", text).strip().casefold() in names for text in texts):
+        return (
+            "write each value as the spec does: capitals count, and so do blanks other than spaces, and whether an "
+            "accented letter is one character or two"
+        )
     wider = _wider(texts, attribute)
     if wider:
         return f"correct or remove the row, or declare `{attribute.name} : {wider}` if the cells are right"

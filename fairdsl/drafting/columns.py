@@ -150,20 +150,31 @@ def by_names(column: Column) -> Column:
     return _named(replace(column, gaps=0, quartiles=()), counted) if len(counted) <= _CODES else column
 
 
+def as_written(column: Column) -> Column:
+    """A column with its cells as names, whatever they look like, and the blanks around them: as a model of texts is
+    given it. The column as it is where it cannot be a category.
+    """
+    cells = tuple(text if text.strip(BLANKS) else "" for text in column.written)
+    plain = replace(column, cells=cells, type=None, why="", numbers=None, gaps=0, quartiles=())
+    found = _category(plain, Counter(cells))
+    return column if found.type is None else found
+
+
 def with_blanks(column: Column) -> Column:
     """A column of names with the blanks around them, as a model may know them; any other column as it is."""
-    if not isinstance(column.type, Category) or column.written == column.cells:
-        return column
-    cells = tuple(text if text.strip(BLANKS) else "" for text in column.written)
-    found = _named(replace(column, cells=cells, type=None, why=""), Counter(cells))
-    return column if found.type is None else found
+    return as_written(column) if isinstance(column.type, Category) and column.written != column.cells else column
 
 
 def _named(column: Column, counted: Counter[str]) -> Column:
     """A column of texts."""
-    values = sorted(counted)
-    if {value.lower() for value in values} in _TRUTHS:
+    if {value.lower() for value in counted} in _TRUTHS:
         return replace(column, type=Boolean())
+    return _category(column, counted)
+
+
+def _category(column: Column, counted: Counter[str]) -> Column:
+    """A column whose texts are names."""
+    values = sorted(counted)
     if sum(_DATE.fullmatch(value) is not None for value in values) > len(values) / 2:
         return replace(column, why=f"dates ({listed(values, 2)}): write what counts as a number, an age or a year")
     if len(values) > _MANY or len(column.cells) < _ROWS_EACH * len(values):

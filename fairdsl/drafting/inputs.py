@@ -29,6 +29,13 @@ def width_of(inputs: Sequence[Item]) -> int | None:
     return int(inputs[0].shape[1])
 
 
+def texts_of(inputs: Sequence[Item], columns: Sequence[Column]) -> list[Column]:
+    """The columns that the file takes as texts, by name."""
+    texts = {item.name for item in inputs if item.type == "tensor(string)"}
+    headers = [column.header for column in columns]
+    return [each for each in columns if {each.header, each.name} & texts and headers.count(each.header) == 1]
+
+
 def check_named(
     model: str, inputs: Sequence[Item], columns: Sequence[Column], label: Column | None, left_out: Sequence[Column]
 ) -> None:

@@ -16,8 +16,9 @@ from fairdsl.codec import Document
 from fairdsl.data.table import open_records
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.drafting import errors
-from fairdsl.drafting.columns import Column, by_names, columns_of, known_columns, with_blanks
+from fairdsl.drafting.columns import Column, as_written, by_names, columns_of, known_columns, with_blanks
 from fairdsl.drafting.fit import Bench, Fit, fitted
+from fairdsl.drafting.inputs import inputs_of, texts_of
 from fairdsl.drafting.label import Label, label_of, named_column
 from fairdsl.drafting.protected import proposed
 from fairdsl.drafting.relations import rules_obeyed
@@ -137,6 +138,8 @@ def _parts(
     named = None if label is None else _label(label, columns)
     if named is not None:
         columns = [named.column if column.name == named.column.name else column for column in columns]
+    texts = [] if model is None else texts_of(inputs_of(model), columns)
+    columns = [as_written(column) if column in texts else column for column in columns]
     first: DiagnosticError | None = None
     for taken in _taken(columns, None if named is None else named.column) if model is not None else [columns]:
         try:

@@ -66,6 +66,7 @@ def read_cells(
     if all(cell in names for cell in distinct):
         return _decisions(cells, names, "the names of the outcomes")
     codes, others = _codes(model, declaration)
+    codes = None if codes is None else _without_blanks(codes)
     labels = {cell: _label(cell) for cell in distinct}
     if codes is None and {*labels.values()} <= {"0", "1"}:
         raise UnreadableError(
@@ -85,6 +86,12 @@ def read_cells(
         [cell for cell in distinct if cell not in names and cell not in outcomes],
         f"record the outcomes by name: {listing}" + (f"; or the file's labels: {more}" if more else ""),
     )
+
+
+def _without_blanks(codes: Mapping[str, int]) -> dict[str, int]:
+    """The labels as cells are read, without blanks around them; of labels that are then the same, none."""
+    plain = [label.strip() for label in codes]
+    return {label.strip(): outcome for label, outcome in codes.items() if plain.count(label.strip()) == 1}
 
 
 def _classes(cells: Sequence[str], numbers: NumberKind) -> bool:

@@ -117,6 +117,8 @@ def test_other_capitals_and_unseen_blanks_are_shown(tmp_path: Path) -> None:
     (finding,) = findings(HEADER + "yes,,40,none\u00a0,30,no\nyes,,40,None,30,no\n", tmp_path)
     assert finding.title.startswith("`none\\xa0`")
     assert "capitals count" in str(finding.help)
+    wide = findings(HEADER + "yes,,40,\uff4eone,30,no\n", tmp_path)
+    assert "accented letter is one character or two" in str(wide[0].help)
 
 
 def test_codes_beyond_what_fits_beside_a_tiny_number(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from unicodedata import normalize
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
@@ -56,7 +57,7 @@ def _names(attribute: Attribute) -> Mapping[int, str]:
 
 
 def _another_spelling(given: Mapping[int, str | int], known: frozenset[str | int]) -> str | None:
-    """A text of the file that is no value, and that a value it lacks differs from by blanks or capitals alone."""
+    """A text of the file that is no value, and that a value it lacks differs from by blanks, capitals or accents."""
     texts = {text for text in given.values() if isinstance(text, str)}
     listed = {text for text in known if isinstance(text, str)}
     lacking = {_plain(text) for text in texts - listed}
@@ -64,4 +65,4 @@ def _another_spelling(given: Mapping[int, str | int], known: frozenset[str | int
 
 
 def _plain(text: str) -> str:
-    return text.strip().casefold()
+    return normalize("NFKC", text).strip().casefold()

@@ -164,6 +164,8 @@ def _change(part: Any) -> None:
         part.encode = "onehot-dense"  # the same columns
     if _imputes_texts(part) and not isinstance(part.missing_values, str):
         part.missing_values = ""
+        # Of a column of numbers or truths beside texts, what is filled in is a text as well.
+        part.statistics_ = np.array([str(each) for each in part.statistics_], dtype=object)
     if any(is_text(values) and has_nan(values) for values in getattr(part, "categories_", ())):
         part.categories_ = [
             np.array(["" if each != each or each is None else each for each in values], dtype=object)
