@@ -99,7 +99,7 @@ def test_trials_leave_the_tree_as_it_is(seed: int) -> None:
     refinement.advance(20)
     tree, before = refinement._tree, refinement.state()
     tree.counts[EVALUATED] = 100_000
-    choose_regions(refinement._net, refinement._work, tree, refine.SMALL, refine._CELLS)
+    choose_regions(refinement._net, refinement._work, tree, refine.SMALL, refine.CELLS)
     after = refinement.state()
     assert all(np.array_equal(before[name], after[name]) for name in before if name != "counts")
     assert tree.counts[REGIONS] in (0, 8, 32)

@@ -16,6 +16,8 @@ from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box,
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
 from fairdsl.numerics.kernels.compiled import part
 
+#: How many times as many cells as usual there are at most, where a strip is narrow.
+FINEST = 4
 _SPARE_CELLS = 24
 #: Steps below it are lost in what is added for underflow anyway, and as quotients might be off by a cell.
 _LEAST_STEP = 1e-290

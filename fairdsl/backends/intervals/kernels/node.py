@@ -16,7 +16,14 @@ import math
 from fairdsl.backends.intervals.kernels.bounds import compose, relax
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
-from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, section_of
+from fairdsl.backends.intervals.kernels.law import (
+    FINEST,
+    law_without,
+    mass_inside,
+    mass_touching,
+    measure_spans,
+    section_of,
+)
 from fairdsl.backends.intervals.kernels.layout import Box, Net, Work
 from fairdsl.backends.intervals.kernels.ranges import adds_up, interval_of_row
 from fairdsl.backends.intervals.kernels.rows import row_least
@@ -187,6 +194,7 @@ def _row_shares(
         return 0.0, 0.0, 0.0
     below += layers.margin[r, 0] - error
     above += layers.margin[r, 1] + error
+    cells = _cells_for(net, work, above - below, cells)
     # Where ``mean`` of a zero can be: within both bounds, and where the half-spaces leave any of the box.
     lowest, highest = -above, -below
     if in_force > 0:
@@ -205,6 +213,16 @@ def _row_shares(
     return _read_strips(
         net, work, below, above, lowest, highest, error32, decided, count, cells, halved, between, between32
     )
+
+
+@part
+def _cells_for(net: Net, work: Work, width: float, cells: int) -> int:
+    """More cells where the strip is narrow: placing attributes on them, half of a cell each, is to move no more."""
+    shared, finest = net.layers.widths[0], FINEST * cells
+    reach = greatest(work.box, work.row.mean, 0, shared) - least(work.box, work.row.mean, 0, shared)
+    while cells < finest and 0.5 * len(net.shape.kinds) * reach > width * cells:
+        cells *= 2
+    return cells
 
 
 @part

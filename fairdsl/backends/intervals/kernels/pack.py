@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairdsl.backends.intervals.kernels.law import FINEST
 from fairdsl.backends.intervals.kernels.layout import (
     TABLE,
     Box,
@@ -161,11 +162,12 @@ def _owners(task: Task) -> Integers:
 
 
 def work_for(net: Net, cells: int, regions: int) -> Work:
-    """Scratch space for a network; laws have so many ``cells``, a box at most so many ``regions``."""
+    """Scratch space for a network; laws have so many ``cells`` or finer ones, a box at most so many ``regions``."""
     layers, shape = net.layers, net.shape
     coordinates = int(layers.widths[0]) + int(np.diff(net.paths.move_start).max())
     widest = max(int(layers.widths.max()), coordinates)
     units = int(layers.unit[-1])
+    cells *= FINEST
     entries = cells + int(shape.sizes[shape.kinds == TABLE].max(initial=0)) + 8
     return Work(
         box=Box(np.zeros(coordinates), np.ones(coordinates), np.full(coordinates, -1, dtype=np.int64)),
