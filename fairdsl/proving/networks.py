@@ -92,11 +92,6 @@ def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observ
     return growing.grown(deadline)
 
 
-def _widths(net: Integers) -> list[int]:
-    """How many units the hidden layers have."""
-    return [len(net.origin), *map(len, net.weights[:-1])]
-
-
 class _Growing:
     """The boxes that are not decided, those of which most is open first, and those of which something is claimed."""
 
@@ -104,13 +99,15 @@ class _Growing:
         assert isinstance(checker.net, Integers)
         self._checker, self._root, self._pairing = checker, checker.root(), pairing
         self._looking = Looking(checker, checker.net)
-        self._planter = Planter(checker, _widths(checker.net), self._say, self._apart_in)
+        self._planter = Planter(checker, self._say, self._apart_in)
         self._components = checker.components(range(len(checker.assignments)), self._root.box)
         self._counted = counted(checker)
         #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.
         self._most: int | None = None
         self._next = _LEAST
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
+        #: How many units the hidden layers have.
+        self._widths = [len(checker.net.origin), *map(len, checker.net.weights[:-1])]
         self._measured = [(place, not self._attributes[place].real) for place in checker.shared]
         self._tree = Grown()
         #: Boxes with the lines that would cut them, the most open first, and how many of them are worth a pass.
@@ -162,7 +159,8 @@ class _Growing:
     def compare(self, splittings: Sequence[Splitting], own: float, deadline: Deadline) -> None:
         """Take over how a refinement cuts boxes, where that says more than the ``own`` share after as much time."""
         sizes = {at: attribute.size for at, attribute in enumerate(self._attributes)}
-        alike = (each for each in splittings if each.sizes.items() <= sizes.items())
+        known = (each for each in splittings if not each.regions or each.widths == self._widths)
+        alike = (each for each in known if each.sizes.items() <= sizes.items())
         later = self._later(deadline)
         ways = (self._planter.way(each, later, deadline) for each in alike)
         way = max(ways, key=lambda each: each.share, default=None)

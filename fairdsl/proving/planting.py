@@ -122,20 +122,17 @@ class Planter:
     """Makes trees of refinements.
 
     ``say`` claims of a leaf what is to be claimed, or what is known without, ``apart`` of some that a part of their
-    units is decided differently. ``widths`` are how many units the hidden layers have.
+    units is decided differently.
     """
 
     def __init__(
         self,
         checker: Checker,
-        widths: Sequence[int],
         say: Callable[[Waiting, str], None],
         apart: Callable[[Sequence[Waiting]], None],
     ) -> None:
         self._checker, self._say, self._apart = checker, say, apart
         self._root = checker.root()
-        #: By which layer and place a proof knows a unit.
-        self._units = [(layer, unit) for layer, width in enumerate(widths) for unit in range(width)]
 
     def way(self, splitting: Splitting, later: float, deadline: Deadline) -> Way:
         """What comes of a refinement after a part of the time, if the checker takes so many seconds ``later``.
@@ -196,20 +193,9 @@ class Planter:
     def _cut(self, splitting: Splitting, leaves: Sequence[Waiting]) -> Iterator[str]:
         """What to claim of each: regions, by the signs that the refinement would cut it by; or that it is counted."""
         cuts = splitting.regions_of(np.array([one.box for one in leaves], dtype=np.int64), _LITTLE, _MOST)
+        units = [f"N {layer} {unit}" for layer, width in enumerate(splitting.widths) for unit in range(width)]
         for first, unit, half in zip(*(each.tolist() for each in cuts), strict=True):
-            words = self._words(first, unit, half, 0, ())
-            yield _COUNTED if first[0] < 0 else " ".join((REGIONS, *words))
-
-    def _words(
-        self, first: Sequence[int], unit: Sequence[int], half: Sequence[int], region: int, path: tuple[int, ...]
-    ) -> Iterator[str]:
-        """Of a region, and its parts, first that where the unit is at most 0; it was reached by cuts of these units."""
-        if (above := first[region]) < 0:
-            yield from ("H", str(path.index(half[region]))) if half[region] in path else ("~",)
-            return
-        yield from ("N", *map(str, self._units[unit[region]]))
-        for part in (above + 1, above):
-            yield from self._words(first, unit, half, part, (*path, unit[region]))
+            yield _COUNTED if first[0] < 0 else " ".join((REGIONS, *_words(units, first, unit, half)))
 
     def _told(self, splitting: Splitting, splits: Splits, claim: str, most: int, deadline: Deadline) -> Told:
         """What the checker makes of the tree of so many leaves, by some of them."""
@@ -257,6 +243,23 @@ class Planter:
         for one, half in pairwise(reversed(above)):
             box = _halves(box, int(splits.place[one]))[half - int(splits.first[one])]
         return box
+
+
+def _words(
+    units: Sequence[str],
+    first: Sequence[int],
+    unit: Sequence[int],
+    half: Sequence[int],
+    region: int = 0,
+    path: tuple[int, ...] = (),
+) -> Iterator[str]:
+    """Of a region, and its parts, first that where the unit is at most 0; above it was cut by the units of ``path``."""
+    if (parts := first[region]) < 0:
+        yield f"H {path.index(half[region])}" if half[region] in path else _COUNTED
+        return
+    yield units[unit[region]]
+    for part in (parts + 1, parts):
+        yield from _words(units, first, unit, half, part, (*path, unit[region]))
 
 
 def _best(splits: Splits, most: int) -> NDArray[np.int64]:

@@ -196,6 +196,8 @@ def test_no_more_regions_are_looked_for_once_the_time_is_up(monkeypatch: pytest.
     class Cut:
         """Each box by the second unit, and its second part, which half-space one says most of, by the third one."""
 
+        widths = (2, 1)
+
         def regions_of(self, ends: Any, least: float, most: int) -> RegionCuts:
             asked.append(ends.tolist())
             many = len(ends), 1
@@ -207,7 +209,7 @@ def test_no_more_regions_are_looked_for_once_the_time_is_up(monkeypatch: pytest.
 
     monkeypatch.setattr(planting, "_AT_ONCE", 1)
     checker = SimpleNamespace(root=lambda: None)
-    planter = planting.Planter(cast(Any, checker), (2, 1), say, lambda _: None)
+    planter = planting.Planter(cast(Any, checker), say, lambda _: None)
     leaves = [Waiting(0.0, at, ((at, at),), Grown()) for at in range(5)]
     planter._claim(cast(Any, Cut()), leaves, planting.REGIONS, cast(Any, Two()))
     # Of each cut the part where the unit is at most 0 stands first, which has the greater number here.
@@ -232,7 +234,7 @@ def test_regions_leave_less_open(tmp_path: Path) -> None:
         people = root.box[3:]
         halves = [((low, high // 2), (high // 2 + 1, high)) for low, high in root.box[:3]]
         leaves = [Waiting(0.0, at, (*box, *people), Grown("~")) for at, box in enumerate(product(*halves))]
-        planter = planting.Planter(checker, (4, 3), lambda *_: None, lambda _: None)
+        planter = planting.Planter(checker, lambda *_: None, lambda _: None)
         for one, words in zip(leaves, planter._cut(splitting, leaves), strict=True):
             node = Node(one.box, (YES,) * len(root.admitted), root.known)
             for claim in ("~", words):

@@ -130,6 +130,8 @@ class Splitting:
         self._refinement, self._places = refinement, np.array(places, dtype=np.int64)
         #: Whether what may be unfair of a box is told region by region, where that says more.
         self.regions = regions
+        #: How many units the hidden layers have.
+        self.widths = [len(weight) for weight in refinement.task.weights[:-1]]
         #: The network, room to work in, and the roots, for boxes that are cut into regions.
         self._scratch: tuple[Net, Work, Tree] | None = None
         #: How many positions the attributes have that boxes are cut by.
