@@ -37,11 +37,14 @@ CLEARLY = 0.02
 #: The part of the time that is left in which some leaves are drawn, to know what the checker makes of all: so many by
 #: mass at most, in such steps, so many of them together, and in any case so few; and whatever their mass is, to know
 #: how long it takes, so many of which something is claimed, and so many of these that are checked.
-_TELLING, _DRAWS, _STRIDE, _AT_ONCE, _FEW, _CLAIMED, _TIMED = 1 / 30, 1024, 633, 16, 8, 256, 48
+_TELLING, _DRAWS, _STRIDE, _AT_ONCE, _FEW, _CLAIMED, _TIMED = 1 / 60, 1024, 633, 16, 8, 256, 48
 
 #: Claims are tried on a tree of so many leaves, which tells enough of one that has about as many; of another number it
 #: is tried so often what the checker takes. So many are taken at least.
 _TRIED, _LEAST, _ALIKE, _ROUNDS = 2048, 64, 2 / 3, 3
+
+#: The part of the time that is left for claims at most.
+_CLAIMING = 1 / 2
 
 #: Leaves that together would be so small a part of everything are not worth the checker's time.
 _ALL_LIGHT = 1e-3
@@ -66,7 +69,7 @@ class Way(NamedTuple):
     claim: str
     most: int
     share: float
-    #: Seconds that are left for claims, for each second of refining.
+    #: Seconds that it takes to claim something of one.
     making: float
 
 
@@ -139,7 +142,6 @@ class Planter:
 
         As many leaves are taken as it has time for, which say most, with the claim that says most of some.
         """
-        trial = deadline.remaining * TRIAL
         splits = splitting.until(after(TRIAL, deadline))
         claims = (REGIONS,) if splitting.regions else CLAIMS
         some = {claim: self._told(splitting, splits, claim, _TRIED, deadline) for claim in claims}
@@ -151,13 +153,15 @@ class Planter:
             if _ALIKE * before < most < before / _ALIKE:
                 break
             told = self._told(splitting, splits, claim, most, deadline)
-        return Way(splitting, claim, most, told.share, told.making * told.leaves / trial)
+        return Way(splitting, claim, most, told.share, told.making)
 
     def grown(self, way: Way, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
         """The tree of a refinement that goes on as long as there is time, with as many leaves as are checked later."""
-        splits = way.splitting.until(after(1 / (1 + way.making), deadline))
-        most = _most(later, self._told(way.splitting, splits, way.claim, way.most, deadline))
-        most = _most(later, self._told(way.splitting, splits, way.claim, most, deadline))
+        claims = min(way.making * way.most / max(deadline.remaining, 1e-9), _CLAIMING)
+        splits, most = way.splitting.until(after(1 - claims, deadline)), way.most
+        for _ in range(2):  # of what is cut further leaves are others
+            told = self._told(way.splitting, splits, way.claim, most, deadline)
+            most = min(_most(later, told), max(_LEAST, int(deadline.remaining / max(told.making, 1e-9))))
         return self.planted(way.splitting, splits, way.claim, most, deadline)
 
     def planted(

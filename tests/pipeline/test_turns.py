@@ -348,7 +348,7 @@ def refined(effort: int, **properties: str) -> Report:
 
 def test_what_the_others_leave_decides_the_open_one() -> None:
     """Its part is a third, which is too little, and what the three have together is enough."""
-    effort, close = 36_000, "require fair_share >= 99.926%"
+    effort, close = 36_000, "require fair_share >= 99.9252%"
     assert refined(effort // 3, close=close).properties[0].judgement is Judgement.UNKNOWN
     wealthy = "among a.income >= 2000 require fair_share >= 20%"
     alike = "among a.income >= 2500 require same decision"

@@ -33,6 +33,11 @@ _PACE = 2e9
 _BOX_SECONDS, _PAIR_SECONDS, _OPEN_PART = 7e-6, 1e-6, 0.12
 
 
+def cut_always(tree: Tree, regions: int) -> None:
+    """Cut boxes into so many regions from now on, whatever that comes to."""
+    tree.counts[[REGIONS, CHOOSE_AT]] = regions, NEVER
+
+
 def choose_regions(net: Net, work: Work, tree: Tree, small: int, cells: int) -> None:
     """Set how many regions boxes are cut into from now on (0: none), by what an analysis decides of open boxes."""
     spent = int(tree.counts[EVALUATED])

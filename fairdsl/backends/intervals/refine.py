@@ -21,8 +21,8 @@ from fairdsl.backends.intervals.claims import SMALL
 from fairdsl.backends.intervals.effort import (
     FIRST_CHOICE,
     MOST_REGIONS,
-    NEVER,
     choose_regions,
+    cut_always,
     seconds_of_analysis,
     units_of_box,
 )
@@ -100,11 +100,11 @@ class Refinement:
         return time.monotonic() - self._began
 
     @classmethod
-    def start(cls, task: Task, *, memory: int = 2 << 30, regions: bool = True) -> Refinement:
-        """Nothing certified yet; ``memory`` is in bytes. Without ``regions`` boxes are only halved."""
+    def start(cls, task: Task, *, memory: int = 2 << 30, regions: int | None = None) -> Refinement:
+        """Nothing certified yet; ``memory`` is in bytes. Boxes are cut into so many ``regions``, or it is tried."""
         refinement = cls(task, _empty_tree(task, len(task.low)), memory=memory)
-        if not regions:
-            refinement._tree.counts[CHOOSE_AT] = NEVER
+        if regions is not None:
+            cut_always(refinement._tree, regions)
         refinement._plant_roots()
         return refinement
 

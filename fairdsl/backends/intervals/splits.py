@@ -28,6 +28,9 @@ OPEN, FAIR, UNFAIR, HALVED = range(4)
 _REST = 1e-6
 #: And where less than this part is known to be unfair, that is not worth a claim.
 _PART = 1 / 64
+#: Whoever checks a proof goes through each leaf, so few boxes that are well cut are worth more than many; but with 32
+#: regions each there are too few for a while.
+_REGIONS = 8
 #: Trials of what a leaf has to gain at least, which end where there are nearly as many leaves as there may be.
 _TRIALS, _NEARLY = 40, 0.98
 
@@ -164,7 +167,7 @@ class Splitting:
         task = self._refinement.task
         if self._scratch is None:
             net = net_of(task)
-            roots = roomy(Refinement.start(task, regions=False).state())
+            roots = roomy(Refinement.start(task, regions=0).state())
             self._scratch = net, work_for(net, CELLS, most), roots
         shape = len(ends), 2 * most - 1
         found = RegionCuts(*(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
@@ -191,5 +194,5 @@ def splittings_of(problem: Problem, deadline: Deadline, observer: Observer) -> t
     whole = len(task.low) == 1 and not task.low.any() and bool((task.high[0] == task.sizes - 1).all())
     if not whole or task.relaxed or len(places) < len(lowered.axes) or (task.kinds != AttributeKind.LATTICE).any():
         return ()
-    ways = (False, True)
-    return tuple(Splitting(Refinement.start(task, regions=each), places, regions=each) for each in ways)
+    ways = (0, _REGIONS)
+    return tuple(Splitting(Refinement.start(task, regions=each), places, regions=each > 0) for each in ways)
