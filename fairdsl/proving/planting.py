@@ -43,8 +43,8 @@ _TELLING, _DRAWS, _STRIDE, _AT_ONCE, _FEW, _CLAIMED, _TIMED = 1 / 60, 1024, 633,
 #: is tried so often what the checker takes. So many are taken at least.
 _TRIED, _LEAST, _ALIKE, _ROUNDS = 2048, 64, 2 / 3, 3
 
-#: The part of the time that is left for claims at most.
-_CLAIMING = 1 / 2
+#: The part of the time that is left for claims at most, and for knowing what leaves come to before.
+_CLAIMING, _ASIDE = 1 / 2, 1 / 10
 
 #: Leaves that together would be so small a part of everything are not worth the checker's time.
 _ALL_LIGHT = 1e-3
@@ -157,11 +157,13 @@ class Planter:
 
     def grown(self, way: Way, later: float, deadline: Deadline) -> tuple[Grown, list[Waiting]]:
         """The tree of a refinement that goes on as long as there is time, with as many leaves as are checked later."""
-        claims = min(way.making * way.most / max(deadline.remaining, 1e-9), _CLAIMING)
+        claims = min(_ASIDE + way.making * way.most / max(deadline.remaining, 1e-9), _CLAIMING)
         splits, most = way.splitting.until(after(1 - claims, deadline)), way.most
         for _ in range(2):  # of what is cut further leaves are others
             told = self._told(way.splitting, splits, way.claim, most, deadline)
-            most = min(_most(later, told), max(_LEAST, int(deadline.remaining / max(told.making, 1e-9))))
+            most = _most(later, told)
+            if way.claim == REGIONS:  # the others take no time
+                most = min(most, max(_LEAST, int(deadline.remaining / max(told.making, 1e-9))))
         return self.planted(way.splitting, splits, way.claim, most, deadline)
 
     def planted(
