@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from unicodedata import normalize
 
 from fairdsl.data.cells import BOOLEANS, GAPS, code_cells, decimal_of, named_cells, values_in_words
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real, show_number
 from fairdsl.source import Span
-from fairdsl.source.names import value_text
+from fairdsl.source.names import unspelled, value_text
 
 #: So many names are listed at most.
 _LISTED = 12
@@ -126,8 +125,8 @@ def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool, label: b
         return f"leave these cells empty, and write `{attribute.name} : ... or missing` if somebody may lack it"
     if isinstance(attribute.type, Integer | Real) and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):
         return "write decimals with a point, as in `0.5`, and no separators between thousands"
-    names = {normalize("NFKC", name).casefold() for name in named_cells(attribute)}
-    if names and all(normalize("NFKC", text).strip().casefold() in names for text in texts):
+    names = set(map(unspelled, named_cells(attribute)))
+    if names and all(unspelled(text) in names for text in texts):
         return (
             "write each value as the spec does: capitals count, and so do blanks other than spaces, and whether an "
             "accented letter is one character or two"

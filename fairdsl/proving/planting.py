@@ -23,9 +23,9 @@ from fairdsl_verify.tree import Checker, Node, Totals
 _COUNTED = "~"
 CLAIMS = _COUNTED, *(f"{_COUNTED} {(1 << BITS) // part}" for part in (25, 5))
 
-#: What is claimed of a box that is cut by the signs of units; words about its regions follow. There are so many at
-#: most, and one more has to say so much of the box.
-REGIONS, _MOST, _LITTLE = "R", 32, 1 / 128
+#: What is claimed of a box that is cut by the signs of units; words about its regions follow. One more has to
+#: say so much of the box.
+REGIONS, _LITTLE = "R", 1 / 128
 
 #: The part of the time that is left in which it is tried what comes of a way to cut boxes.
 TRIAL = 1 / 12
@@ -198,7 +198,7 @@ class Planter:
 
     def _cut(self, splitting: Splitting, leaves: Sequence[Waiting]) -> Iterator[str]:
         """What to claim of each: regions, by the signs that the refinement would cut it by; or that it is counted."""
-        cuts = splitting.regions_of(np.array([one.box for one in leaves], dtype=np.int64), _LITTLE, _MOST)
+        cuts = splitting.regions_of(np.array([one.box for one in leaves], dtype=np.int64), _LITTLE)
         units = [f"N {layer} {unit}" for layer, width in enumerate(splitting.widths) for unit in range(width)]
         for first, unit, half in zip(*(each.tolist() for each in cuts), strict=True):
             yield _COUNTED if first[0] < 0 else " ".join((REGIONS, *_words(units, first, unit, half)))

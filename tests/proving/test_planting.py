@@ -198,7 +198,7 @@ def test_no_more_regions_are_looked_for_once_the_time_is_up(monkeypatch: pytest.
 
         widths = (2, 1)
 
-        def regions_of(self, ends: Any, least: float, most: int) -> RegionCuts:
+        def regions_of(self, ends: Any, least: float) -> RegionCuts:
             asked.append(ends.tolist())
             many = len(ends), 1
             first, unit, half = [1, -1, 3, -1, -1], [1, 0, 2, 0, 0], [-1, -1, -1, 1, -1]

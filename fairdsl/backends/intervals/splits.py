@@ -154,11 +154,12 @@ class Splitting:
             falsified=tree["falsified"],
         )
 
-    def regions_of(self, ends: NDArray[np.int64], least: float, most: int) -> RegionCuts:
-        """How each box is best cut into at most so many regions, if one more has to leave so much less of it.
+    def regions_of(self, ends: NDArray[np.int64], least: float) -> RegionCuts:
+        """How each box is best cut into regions, if one more has to leave so much less of it (``least``).
 
         ``ends`` [boxes, places of the domain, 2] are the first and the last position of each attribute.
         """
+        from fairdsl.backends.intervals.effort import MOST_REGIONS
         from fairdsl.backends.intervals.graft import roomy
         from fairdsl.backends.intervals.kernels.pack import net_of, work_for
         from fairdsl.backends.intervals.kernels.regions import regions_of_boxes
@@ -168,8 +169,8 @@ class Splitting:
         if self._scratch is None:
             net = net_of(task)
             roots = roomy(Refinement.start(task, regions=0).state())
-            self._scratch = net, work_for(net, CELLS, most), roots
-        shape = len(ends), 2 * most - 1
+            self._scratch = net, work_for(net, CELLS, MOST_REGIONS), roots
+        shape = len(ends), 2 * MOST_REGIONS - 1
         found = RegionCuts(*(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
         low, high = (np.ascontiguousarray(ends[:, self._places, end]) for end in range(2))
         regions_of_boxes(*self._scratch, low, high, least, CELLS, *found)

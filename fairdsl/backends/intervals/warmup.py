@@ -29,7 +29,7 @@ def use_all() -> None:
     refinement = Refinement.start(lower(_toy()).task)
     refinement.advance(1)
     refinement.bounds()
-    Splitting(refinement, range(4), regions=True).regions_of(np.zeros((0, 4, 2), dtype=np.int64), 0.0, 1)
+    Splitting(refinement, range(4), regions=True).regions_of(np.zeros((0, 4, 2), dtype=np.int64), 0.0)
 
 
 def _toy() -> Problem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from unicodedata import normalize
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
@@ -11,7 +10,7 @@ from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models.binding import errors
 from fairdsl.models.graph import ImportedGraph
 from fairdsl.source import Span
-from fairdsl.source.names import value_text
+from fairdsl.source.names import unspelled, value_text
 
 
 def unknown_values(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span) -> Iterator[Diagnostic]:
@@ -60,9 +59,5 @@ def _another_spelling(given: Mapping[int, str | int], known: frozenset[str | int
     """A text of the file that is no value, and that a value it lacks differs from by blanks, capitals or accents."""
     texts = {text for text in given.values() if isinstance(text, str)}
     listed = {text for text in known if isinstance(text, str)}
-    lacking = {_plain(text) for text in texts - listed}
-    return next((text for text in sorted(listed - texts) if _plain(text) in lacking), None)
-
-
-def _plain(text: str) -> str:
-    return normalize("NFKC", text).strip().casefold()
+    lacking = {unspelled(text) for text in texts - listed}
+    return next((text for text in sorted(listed - texts) if unspelled(text) in lacking), None)
