@@ -1,4 +1,4 @@
-"""How many units of a box are decided differently for certain (docs/proofs.md, Counted boxes)."""
+"""How many units of a box are decided differently for certain (docs/proof-format.md, Counted boxes)."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def _multiples(rows: list[list[int]]) -> tuple[list[int], list[int] | None]:
 
 
 class Pass:
-    """Bounds of every unit on a box (docs/proofs.md, One pass); ``slopes`` are tried for each row beside the usual."""
+    """Bounds of every unit on a box (docs/proof-format.md, One pass); ``slopes`` are tried beside the usual ones."""
 
     #: Of networks nothing but the side says that all get the same decision.
     same = False

@@ -1,4 +1,4 @@
-"""How many units of a line along an attribute may be decided differently, and why no more (docs/proofs.md, Lines)."""
+"""How many units of a line along an attribute may be decided differently, and why (docs/proof-format.md, Lines)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two of a box at once: nobody who is above the threshold is compared with anybody below it (docs/proofs.md, Pairs)."""
+"""Two of a box at once: nobody who is above the threshold is compared with anybody below it (docs/proof-format.md)."""
 
 from __future__ import annotations
 

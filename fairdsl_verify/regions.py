@@ -1,4 +1,4 @@
-"""Boxes cut by the signs of units: how many units may be unfair, region by region (docs/proofs.md, Regions)."""
+"""Boxes cut by the signs of units: how many units may be unfair, region by region (docs/proof-format.md, Regions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many units the decision may change in, and why no more: docs/proofs.md, Counted boxes."""
+"""How many units the decision may change in, and why no more: docs/proof-format.md, Counted boxes."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def test_it_is_short() -> None:
     assert {name for names in parts.values() for name in names} == set(texts)
     both = {*parts["networks"], *parts["trees"]}
     page = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text()
-    said = page.split("Who reviews it for")[1].split("**Side by side")[0]
+    said = " ".join(page.split("Who reviews it for")[1].split("**Side by side")[0].split())
     assert f"for both {sum(bool(line.strip()) for name in both for line in texts[name]):,}," in said
     for of, names in parts.items():
         lines = sum(bool(line.strip()) for name in names for line in texts[name])
