@@ -88,8 +88,12 @@ def groups_of(protected: Sequence[int], domain: Domain, people: Floats) -> Itera
             rarest = found[frequent][np.argmin(counts[frequent])]
             yield Group(_is(place, float(rarest)).predicate, frozenset({place}))
         else:
-            half = Box({place: (_rounded(attribute, column, float(np.median(column))), None)})
-            yield Group(half.predicate, frozenset({place}))
+            # The code of those who have no value lies above all that are values.
+            last = None if attribute.missing is None else attribute.known.bounds[1]
+            having = column if last is None else column[column <= float(last)]
+            if having.size:
+                half = Box({place: (_rounded(attribute, having, float(np.median(having))), last)})
+                yield Group(half.predicate, frozenset({place}))
 
 
 class Sites:

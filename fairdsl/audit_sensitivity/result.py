@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from itertools import takewhile
 from typing import ClassVar
 
 from fairdsl.codec import Document
@@ -85,6 +86,8 @@ class Planted:
     detected_by: tuple[str, ...]
     #: The properties of which it is not known, in the time that they had.
     undecided: tuple[str, ...]
+    #: The properties that do not detect it: they hold in spite of it.
+    missed_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,14 +186,37 @@ def _detects(asked: AskedProperty, found: Sensitivity) -> str:
         return "cannot tell: " + (
             "it sets no limit" if asked.judgement.value == "measured" else f"{asked.judgement.value} without any"
         )
-    said = []
-    for kind in Kind:
-        mine = [each for each in found.planted if each.kind is kind and each.fate is not Fate.EMPTY]
-        detected = [each.strength for each in mine if asked.name in each.detected_by]
-        if mine:
-            none = "unknown" if any(asked.name in each.undecided for each in mine) else "never"
-            said.append(f"{kind.value} {f'from {_percent(min(detected))}' if detected else none}")
-    return ", ".join(said)
+    said = ((kind, _of_kind(asked.name, [each for each in found.planted if each.kind is kind])) for kind in Kind)
+    return ", ".join(f"{kind.value} {words}" for kind, words in said if words)
+
+
+def _of_kind(name: str, planted: Sequence[Planted]) -> str:
+    """What a property sees of these, of each group by itself where it does not see the same of all."""
+    groups: dict[tuple[str, str], list[Planted]] = {}
+    for each in planted:
+        groups.setdefault((each.model, each.group), []).append(each)
+    said = {group: words for group, mine in groups.items() if (words := _from(name, mine))}
+    if len(set(said.values())) <= 1:
+        return next(iter(said.values()), "")
+    several = len({model for model, _ in said}) > 1
+    whom = {group: f"{group[1]} in `{group[0]}`" if several else group[1] for group in said}
+    return " / ".join(f"{words} ({whom[group]})" for group, words in said.items())
+
+
+def _from(name: str, planted: Sequence[Planted]) -> str:
+    """The strength from which on a property detects all of these that it was asked about; empty where there is none.
+
+    They are one of each strength. Nearly all that is detected grows with the strength, but ratios may recover.
+    """
+    asked = [each for each in planted if name in {*each.detected_by, *each.undecided, *each.missed_by}]
+    asked.sort(key=lambda each: each.strength, reverse=True)
+    seen = list(takewhile(lambda each: name in each.detected_by, asked))
+    if seen:
+        open_below = len(seen) < len(asked) and name in asked[len(seen)].undecided
+        return f"from {_percent(seen[-1].strength)}" + (" or less" if open_below else "")
+    if any(name in each.detected_by for each in asked):
+        return "in part"
+    return ("unknown" if any(name in each.undecided for each in asked) else "never") if asked else ""
 
 
 def _planted(planted: Planted) -> Iterator[str]:

@@ -321,6 +321,7 @@ class _Audited:
             fate=Fate.EMPTY if report is None else Fate.DETECTED if detected else fate,
             detected_by=detected,
             undecided=undecided,
+            missed_by=tuple(name for name in verdicts if name not in {*detected, *undecided}),
         )
 
 

@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from fairdsl.backends.units import settling
 from fairdsl.clock import meter_in_force
 from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
@@ -20,7 +19,7 @@ from fairdsl.ir.question import Precision
 from fairdsl.numerics.binomial import clopper_pearson, paired_difference
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import REPAIR_SECONDS, Repair
-from fairdsl.repairing.measure import Measured, OnRows, Rate, on_rows
+from fairdsl.repairing.measure import Measured, OnRows, Rate, decided, on_rows
 from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.repairing.subject import Rows, Trainee
 from fairdsl.report.model import Report
@@ -141,7 +140,7 @@ class Compared:
     @classmethod
     def of(cls, subject: Trainee, before: Model, after: Model, rows: Rows) -> Self:
         """Two models on the rows."""
-        first, second = (settling(model)(rows.values).decisions for model in (before, after))
+        first, second = (decided(model, rows) for model in (before, after))
         right, now = first == rows.outcomes, second == rows.outcomes
         return cls(
             before=on_rows(subject, before, rows, first),

@@ -12,13 +12,18 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.audit_sensitivity import Fate, Kind, Planted, Sensitivity, run
+from fairdsl.audit_sensitivity.choose import groups_of
 from fairdsl.cli.app import cli
 from fairdsl.codec import from_plain
+from fairdsl.ir.domain import Attribute, Domain, Integer
+from fairdsl.ir.expr import TRUE, Who
+from fairdsl.numerics.predicates import mask
 from fairdsl.report.model import Report
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Verdict
 
@@ -211,3 +216,71 @@ def test_what_is_not_known_survives_nothing(verdict: Verdict, monkeypatch: pytes
     assert [(one.fate, one.undecided) for one in found.planted] == [(Fate.UNDECIDED, ("blind",))]
     assert found.exit_code.value == 3
     assert "blind  HOLDS     group unknown" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("fates", "words"),
+    [
+        # What became of the discriminators of 1%, 5% and 20%, against one group or against two.
+        (["no yes yes"], "from 5%"),
+        (["yes yes no"], "in part"),  # rates need not grow with the strength
+        (["yes no yes"], "from 20%"),
+        (["no open yes"], "from 20% or less"),
+        (["open no yes"], "from 20%"),
+        (["yes yes open"], "in part"),
+        (["no no open"], "unknown"),
+        (["no no no"], "never"),
+        (["- yes -"], "from 5%"),  # it was not asked about the others
+        (["- - -"], ""),
+        (["no yes yes", "no yes yes"], "from 5%"),
+        (["no yes yes", "- - -"], "from 5%"),
+        (["yes yes yes", "no no no"], "from 1% (group 0) / never (group 1)"),
+        (["no no yes", "open open open"], "from 20% (group 0) / unknown (group 1)"),
+    ],
+)
+def test_from_is_the_strength_from_which_on_all_are_detected(found: Sensitivity, fates: list[str], words: str) -> None:
+    planted = [
+        replace(
+            found.planted[0],
+            strength=strength,
+            group=f"group {number}",
+            detected_by=("blind",) if fate == "yes" else (),
+            missed_by=("blind",) if fate == "no" else (),
+            undecided=("blind",) if fate == "open" else (),
+        )
+        for number, of_one in enumerate(fates)
+        for strength, fate in zip((Fraction(1, 100), Fraction(1, 20), Fraction(1, 5)), of_one.split(), strict=True)
+    ]
+    [line] = [line for line in replace(found, planted=tuple(planted)).lines() if line.startswith("blind")]
+    assert line.split() == ["blind", "HOLDS", *(["people", *words.split()] if words else [])]
+
+
+def test_a_property_says_nothing_of_models_that_it_is_not_about(tmp_path: Path) -> None:
+    text = SPEC.read_text(encoding="utf-8")
+    text = text.replace(
+        "distribution applicants",
+        "model other : Applicant -> { refuse, invite }\n  score = test - 50\n  invite when score >= 0\n"
+        "  favourable invite\n\ndistribution applicants",
+    )
+    text = text[: text.index("property four_fifths")].replace("  require", "  model invite\n  require")
+    text += "property also {\n  compare a, b : Applicant\n  differ in sex\n  model other\n  require same decision\n}\n"
+    path = tmp_path / "two.fair"
+    path.write_text(text, encoding="utf-8")
+    found = fairdsl.sensitivity(path, kinds=["group"], strengths=["20%"])
+    assert [(one.model, one.detected_by, one.missed_by) for one in found.planted] == [
+        ("invite", ("blind",), ()),
+        ("other", ("also",), ()),
+    ]
+    assert {line for line in found.lines() if "HOLDS" in line} == {
+        "blind  HOLDS     group from 20%",
+        "also   HOLDS     group from 20%",
+    }
+
+
+def test_who_lacks_a_number_is_not_of_its_upper_half() -> None:
+    income = Attribute(name="income", type=Integer(low=0, high=10), present=Integer(low=0, high=9))
+    lacking = Domain(name="People", attributes=(income,), where=TRUE)
+    people = np.array([[0.0], [2.0], [4.0], [6.0], [10.0], [10.0], [10.0], [10.0]])
+    [group] = groups_of([0], lacking, people)
+    assert mask(group.who, {Who.EACH: people}).tolist() == [False, False, True, True] + [False] * 4
+    assert not list(groups_of([0], lacking, people[4:]))

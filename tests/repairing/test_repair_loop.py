@@ -14,15 +14,17 @@ import pytest
 import fairdsl
 from fairdsl.backends.contract import Budget, Silent
 from fairdsl.data.table import read_table
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import Ending, Repaired
 from fairdsl.repairing.measure import OnRows
 from fairdsl.repairing.result import Compared
 from fairdsl.repairing.rule import Choice
-from fairdsl.repairing.subject import Subject, subject_of
+from fairdsl.repairing.subject import Rows, Subject, subject_of
 from fairdsl.semantics import front_end
 from tests.agreement.test_repeatable import slowed
+from tests.models.model_files import network, node, saved
 from tests.oracle import truth
 from tests.repairing.learners import SPEC, Constant, Failing, Linear, Reversed, Worse, linear, people, write_case
 
@@ -376,3 +378,18 @@ def test_a_wrong_option_is_an_error_of_the_caller() -> None:
     for wrong in ({"rounds": 0}, {"within": 0.5}, {"confidence": 1}, {"add": 0}, {"seed": -1}, {"timeout": 0}):
         with pytest.raises(fairdsl.SpecError, match="E0661"):
             repaired(Linear, **wrong)
+
+
+def test_rows_are_decided_by_the_file_where_rounding_decides(folder: Path) -> None:
+    """In float32 a tenth of 3 less 3 tenths is 0, and exactly it is less."""
+    tenth = np.float32(0.1)
+    constants = {"w": np.array([[0], [tenth], [0]], np.float32), "b": -np.array([tenth * np.float32(3)])}
+    saved(network([node("Gemm", ["x", "w", "b"], ["y"])], constants), folder, "approve.onnx")
+    text = SPEC.replace("approve.json", "approve.onnx").replace("score > 0", "score >= 0")
+    (folder / "spec.fair").write_text(text, encoding="utf-8")
+    asked = subject()
+    model = asked.load("approve.onnx")
+    rows = Rows(ExactRows.of_floats(np.array([[0.0, age, 0.0] for age in (2, 3, 4)])), np.array([0, 1, 1]))
+    assert BatchEvaluator(model).settled(rows.values).decisions.tolist() == [0, 0, 1]
+    compared = Compared.of(asked, model, model, rows)
+    assert (compared.after.correct, compared.after.decided) == (3, (1, 2))

@@ -18,15 +18,13 @@ from typing import Any
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.units import settling
 from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
 from fairdsl.models.onnx_written.nodes import NotWrappedError
-from fairdsl.models.running.runtime import Runtime
 from fairdsl.repairing.estimators import Factory, fitted
 from fairdsl.repairing.exporting import exported
-from fairdsl.repairing.measure import OnRows, on_rows
+from fairdsl.repairing.measure import OnRows, decided, on_rows
 from fairdsl.repairing.parts import Parts
 from fairdsl.repairing.rates.result import RateCandidate
 from fairdsl.repairing.rates.subject import Asked, RateSubject, decisive, shortfall
@@ -161,11 +159,10 @@ class RateRounds:
         path = self._new_path()
         write_file(path, found.content)
         model = self._subject.load(str(path))
-        assert model.deployed is not None, "it was written as an ONNX file"
-        decided = Runtime(model.deployed).decide_array(choose.rows.values.floats)
-        differing = int(np.count_nonzero((decided == model.favourable) != found.favoured))
+        favoured = decided(model, choose.rows) == model.favourable
+        differing = int(np.count_nonzero(favoured != found.favoured))
         if differing:
-            raise NotWrappedError(f"the file decides {differing:,} of {len(decided):,} rows otherwise than its scores")
+            raise NotWrappedError(f"the file decides {differing:,} of {len(favoured):,} rows otherwise than its scores")
         return replace(candidate, thresholds=found.thresholds), self._measured(estimator, model, path)
 
     def _fitted(self, weights: Any) -> tuple[Any, Model, int]:
@@ -190,12 +187,11 @@ class RateRounds:
         demands = [asked.of(choose) for asked in self._subject.asked(model)]
         values = [asked.value(self._budget) for asked in demands]
         counting = decisive(demands)
-        decisions = settling(model)(choose.rows.values).decisions
         return _Tried(
             estimator=estimator,
             model=model,
             file=file,
-            rows=on_rows(self._subject, model, choose.rows, decisions),
+            rows=on_rows(self._subject, model, choose.rows, decided(model, choose.rows)),
             off=max(shortfall(asked, value) for asked, value in zip(demands, values, strict=True) if asked in counting),
             numbers=tuple(_told(asked, value) for asked, value in zip(demands, values, strict=True)),
         )
