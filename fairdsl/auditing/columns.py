@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.auditing.errors import not_audited
-from fairdsl.auditing.favourable import FALSE, TRUE, Good
-from fairdsl.data.cells import BLANKS, decimal_of
+from fairdsl.auditing.favourable import Taken
+from fairdsl.data.cells import BLANKS, BOOLEANS, decimal_of
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.drafting.good import truth_of
 from fairdsl.drafting.words import can_be_quoted, listed, quoted
 from fairdsl.ir.domain import show_number
 from fairdsl.source.names import value_text
@@ -90,12 +91,11 @@ def outcome_values(header: str, cells: Sequence[str], what: str) -> list[str]:
     return values
 
 
-def outcome_column(name: str, header: str, values: Sequence[str], good: Good) -> Outcome:
+def outcome_column(name: str, header: str, values: Sequence[str], good: Taken) -> Outcome:
     """A column with these values, one of which is ``good``."""
-    if "-1" not in values and all(value.lower() in (*TRUE, *FALSE) for value in values):
-        true = good.value.lower() in TRUE
-        kind, written = "boolean", "yes" if true else "no"
-        condition = name if true else f"{name} = no"  # behind `favourable when` no `not` can stand
+    if all(value.lower() in BOOLEANS or decimal_of(value) in ((0, 0), (1, 0)) for value in values):
+        kind, written = "boolean", "yes" if truth_of(good.value) else "no"
+        condition = name if written == "yes" else f"{name} = no"  # behind `favourable when` no `not` can stand
     else:
         kind, written = _category(header, dict.fromkeys([*values, good.value])), value_text(good.value)
         condition = f"{name} = {written}"

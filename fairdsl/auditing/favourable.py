@@ -1,8 +1,8 @@
 """Which value of the decisions, and of what became of people, is the good one.
 
-It is the one that is named, else the one that says that it is so: 1, true or yes. Where the header names a bad outcome
-(``default``), it is the other one, by the rule of ``init``. What predicts such a column means by 1 what that column
-does; of any other column beside it nobody knows, and it is asked.
+It is the one that is named, else what the rule of ``init`` is sure of (``drafting/good.py``). What predicts a column
+whose header names a bad outcome means by 1 what that column does; of any other column beside it nobody knows, and it is
+asked.
 """
 
 from __future__ import annotations
@@ -10,18 +10,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fairdsl.auditing.errors import not_audited
 from fairdsl.data.cells import BLANKS
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.diagnostics.surface import said
-from fairdsl.drafting.label import names_a_good_outcome, of_a_bad_outcome
+from fairdsl.drafting.good import Ground, good_of, names_a_good_outcome, side_of, truth_of
 from fairdsl.drafting.words import in_comment, listed
 
-#: Values that need nobody to say which is the good one; -1 is what some libraries write for the other one.
-TRUE, FALSE = ("1", "true", "yes"), ("0", "false", "no", "-1")
-_OPPOSITE = dict(zip(TRUE, FALSE, strict=False)) | dict(zip(FALSE, (*TRUE, "1"), strict=True))
 #: Headers that say no more than that it is about the other column.
 _ABOUT = re.compile(r"pred|y_?hat|y_?true|actual|target|label|^outcome_*$", re.IGNORECASE)
 
@@ -42,30 +39,31 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Good:
-    """A good value as the table would write it, and why it is taken for that, where nobody named it."""
+class Taken:
+    """A good value as the table would write it, and by what it is taken for that, where nobody named it."""
 
     value: str
+    ground: Ground | None = None
+    #: The same in words, and how to name another one.
     why: str = ""
-    named: bool = False
 
 
-def good_values(decided: Sought | None, label: Sought | None) -> tuple[Good | None, Good | None]:
+def good_values(decided: Sought | None, label: Sought | None) -> tuple[Taken | None, Taken | None]:
     """The good values of the decisions and of the label; raises DiagnosticError (E0681) where one is not clear."""
     parts = [part for part in (decided, label) if part is not None]
     wanted = {id(part): _named(part, _other(part, parts)) for part in parts}
     found = {id(part): wanted[id(part)] or _told(part) for part in parts}
     for part in parts:
         other, good = _other(part, parts), found[id(part)]
-        if other is not None and good.why and not (found[id(other)].named or found[id(other)].why):
+        if other is not None and good.ground is Ground.BAD_HEADER and found[id(other)].ground is Ground.SO:
             found[id(other)] = _beside(other, found[id(other)], part)
     first, second = (None if part is None else found[id(part)] for part in (decided, label))
     return first, second
 
 
-def score_is_good(header: str, label: Sought, good: Good) -> None:
+def score_is_good(header: str, label: Sought, good: Taken) -> None:
     """DiagnosticError (E0681) where high scores may be those of the bad outcome that the label's header names."""
-    if good.why and not names_a_good_outcome(header):
+    if good.ground is Ground.BAD_HEADER and not names_a_good_outcome(header):
         title = f"is a high `{header}` good, or does it speak for `{label.header}`?"
         raise _refused(title, _reason(label), _by_hand(label, good.value))
 
@@ -79,7 +77,7 @@ def _has(part: Sought) -> bool:
     return part.named is not None and not part.own and _match(part) is not None
 
 
-def _named(part: Sought, other: Sought | None) -> Good | None:
+def _named(part: Sought, other: Sought | None) -> Taken | None:
     """The value that is named; None where none is, or where it is that of the other column, in words of its own."""
     if part.named is None:
         return None
@@ -89,7 +87,7 @@ def _named(part: Sought, other: Sought | None) -> Good | None:
         # Of columns in one coding it is the same value, which no row of this one has.
         value = elsewhere if {*part.values} <= {*other.values} else None
     if value is not None:
-        return Good(value=value, named=True)
+        return Taken(value=value)
     if elsewhere is None:
         title = f"no row of `{part.what}` has the value {in_comment(_word(part.named))}"
         raise _refused(title, f"the values are {listed(part.values, 6)}", "name one of them")
@@ -99,36 +97,37 @@ def _named(part: Sought, other: Sought | None) -> Good | None:
 def _match(part: Sought) -> str | None:
     """The value that is named, in the words of the column: True, 1 and yes are one answer."""
     wanted = _word(part.named)
-    side = next((side for side in (TRUE, FALSE) if wanted.lower() in side), ())
-    same = [value for value in part.values if value == wanted]
-    same = same or [value for value in part.values if value.lower() in side]
-    return same[0] if same else wanted if side and _truths(part) else None
+    if wanted in part.values or (so := truth_of(wanted)) is None:
+        return wanted if wanted in part.values else None
+    same = [value for value in part.values if truth_of(value) is so]
+    return same[0] if same else wanted if all(truth_of(value) is not None for value in part.values) else None
 
 
-def _told(part: Sought) -> Good:
+def _told(part: Sought) -> Taken:
     """What the values, or the header, say by themselves."""
-    if not _truths(part):
-        value = part.values[-1]
-        option = f"--{part.argument.replace('_', '-')} {shlex.quote(value)}"
-        how = said(option, f"{part.argument}={value!r}")
+    good = good_of(part.header, part.values)
+    if good.ground is Ground.GUESS:
         title = f"which value of `{part.what}` is the favourable one?"
-        help_text = f"write `{how}` if that is the favourable one"
+        help_text = f"write `{_option(part, good.value)}` if that is the favourable one"
         raise _refused(title, f"the values are {listed(part.values, 6)}", help_text)
-    both = list(part.values)
-    if len(both) == 1:
-        both.append(_OPPOSITE[both[0].lower()])
-    bad = of_a_bad_outcome(part.header, both)
-    return Good(value=_side(part, TRUE)) if bad is None else Good(value=bad, why="the header names a bad outcome")
+    return _taken(part, good.value, good.ground, good.ground.value)
 
 
-def _beside(part: Sought, plain: Good, bad: Sought) -> Good:
+def _beside(part: Sought, plain: Taken, bad: Sought) -> Taken:
     """The good value of what stands beside a column that names a bad outcome."""
     if names_a_good_outcome(part.header):
         return plain
     if _ABOUT.search(part.header) or bad.header.lower() in part.header.lower():
-        return replace(plain, value=_side(part, FALSE), why=f"it is about `{bad.header}`, which names a bad outcome")
+        why = f"it is about `{bad.header}`, which names a bad outcome"
+        return _taken(part, side_of(part.values, so=False), Ground.BAD_HEADER, why)
     title = f"does {in_comment(plain.value)} of `{part.what}` mean the good outcome, or `{bad.header}`?"
     raise _refused(title, _reason(bad), _by_hand(part, plain.value))
+
+
+def _taken(part: Sought, value: str, ground: Ground, why: str) -> Taken:
+    others = [each for each in part.values if each != value]
+    other = others[0] if others else side_of(part.values, so=not truth_of(value))
+    return Taken(value=value, ground=ground, why=f"{why}; otherwise `{_option(part, other)}`")
 
 
 def _reason(bad: Sought) -> str:
@@ -137,18 +136,11 @@ def _reason(bad: Sought) -> str:
 
 def _by_hand(part: Sought, value: str) -> str:
     """How to name the good value of a column by itself."""
-    option = f"--{part.argument.replace('_', '-')} {shlex.quote(value)}"
-    return f"name the good value, as in `{said(option, f'{part.argument}={value!r}')}`"
+    return f"name the good value, as in `{_option(part, value)}`"
 
 
-def _side(part: Sought, side: Sequence[str]) -> str:
-    """The value on that side, also where no row has it."""
-    found = next((value for value in part.values if value.lower() in side), None)
-    return found or _OPPOSITE[part.values[0].lower()]
-
-
-def _truths(part: Sought) -> bool:
-    return all(value.lower() in _OPPOSITE for value in part.values)
+def _option(part: Sought, value: str) -> str:
+    return said(f"--{part.argument.replace('_', '-')} {shlex.quote(value)}", f"{part.argument}={value!r}")
 
 
 def _word(value: object) -> str:

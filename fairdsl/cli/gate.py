@@ -8,23 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from glob import escape, glob
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 import fairdsl
-from fairdsl.report.model import ExitCode, PropertyReport, Report
+from fairdsl.report.model import ExitCode, Report
 from fairdsl.report.proof import unproved
 from fairdsl.verdict import Judgement
+
+if TYPE_CHECKING:
+    from fairdsl.comparing.model import DemandChange
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _WORSE = "worse-than="
 #: The exit codes that are about verdicts, each worse than the one before.
 _SEVERITY = (ExitCode.HOLDS, ExitCode.UNKNOWN, ExitCode.VIOLATED)
-#: What does not pass where there is nothing to compare it with.
-_FAILING = {Judgement.VIOLATED: ExitCode.VIOLATED, Judgement.UNKNOWN: ExitCode.UNKNOWN}
-_FAILING |= {Judgement.VACUOUS: ExitCode.UNKNOWN}
+#: What does not pass where there is nothing to compare it with; None: of what is not asked any more nothing is known.
+_FAILING: dict[Judgement | None, ExitCode] = {Judgement.VIOLATED: ExitCode.VIOLATED}
+_FAILING |= dict.fromkeys((Judgement.UNKNOWN, Judgement.VACUOUS, Judgement.REFUSED, None), ExitCode.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class Gate:
         if found not in _SEVERITY:
             return found
         if self.baseline is not None:
-            return max(self._worse(report, self.baseline), key=_SEVERITY.index, default=ExitCode.HOLDS)
+            codes = (_FAILING[demand.after] for _, demand in self._worse(report))
+            return max(codes, key=_SEVERITY.index, default=ExitCode.HOLDS)
         return found if self.unknown or found is ExitCode.VIOLATED else ExitCode.HOLDS
 
     def said(self, report: Report) -> str | None:
@@ -66,32 +70,25 @@ class Gate:
         return "\n".join((told, *self._unasked_told(report)))
 
     def _unasked_told(self, report: Report) -> Iterator[str]:
-        lines = [] if self.baseline is None else list(self._unasked(report, self.baseline))
-        for name, text in lines:
+        items = [(name, demand.text) for name, demand in self._worse(report) if demand.after is None]
+        for name, text in items:
             yield f"    not asked any more: {name}, {text}"
-        if lines:
-            names = dict.fromkeys(name for name, _ in lines)
+        if items:
+            names = dict.fromkeys(name for name, _ in items)
             yield f"    if that is meant: {' '.join(f'--removed {name}' for name in names)}"
 
-    def _unasked(self, report: Report, baseline: Report) -> Iterator[tuple[str, str]]:
-        """What held in the baseline and is not asked any more, as the property's name and the line."""
-        after = {item.name: {(line.text, line.definition) for line in item.demands} for item in report.properties}
-        for item in baseline.properties:
-            if item.name not in self.removed and (not self.chosen or item.name in self.chosen):
-                for line in item.demands:
-                    asked = after.get(item.name, ())
-                    if line.judgement is Judgement.HOLDS and (line.text, line.definition) not in asked:
-                        yield item.name, line.text
+    def _worse(self, report: Report) -> Iterator[tuple[str, DemandChange]]:
+        """Each demand that got worse, or fails and is none of the baseline's, with the name of its property."""
+        if self.baseline is None:
+            return
+        from fairdsl.comparing.compare import changes  # a run without a baseline need not wait for it
+        from fairdsl.comparing.model import Course
 
-    def _worse(self, report: Report, baseline: Report) -> Iterator[ExitCode]:
-        """What each property comes to that got worse, or that the baseline does not have, demand by demand.
-
-        Of what held and is not asked any more nothing is known.
-        """
-        yield from (ExitCode.UNKNOWN for _ in self._unasked(report, baseline))
-        before = {item.name: item for item in baseline.properties}
-        for item in report.properties:
-            yield from _worse_than(item, before.get(item.name))
+        for item in changes(self.baseline, report, self.removed):
+            for demand in item.demands if not self.chosen or item.name in self.chosen else ():
+                new = demand.after is not None and (demand.before is None or item.another_question)
+                if demand.course is Course.WORSE or (new and demand.after in _FAILING):
+                    yield item.name, demand
 
 
 def proof_gate(code: ExitCode, report: Report, *, asked: bool) -> ExitCode:
@@ -100,17 +97,6 @@ def proof_gate(code: ExitCode, report: Report, *, asked: bool) -> ExitCode:
     for each in left:
         click.echo(each, err=True)
     return ExitCode.UNKNOWN if left else code
-
-
-def _worse_than(item: PropertyReport, before: PropertyReport | None) -> Iterator[ExitCode]:
-    same = before is not None and before.clauses == item.clauses
-    asked = before.demands if before is not None and same else ()
-    was = {(demand.text, demand.definition): _FAILING.get(demand.judgement, ExitCode.HOLDS) for demand in asked}
-    for demand in item.demands:
-        code = _FAILING.get(demand.judgement)
-        old = was.get((demand.text, demand.definition), ExitCode.HOLDS)
-        if code is not None and _SEVERITY.index(code) > _SEVERITY.index(old):
-            yield code
 
 
 def _read(_: click.Context, __: click.Parameter, text: str | None) -> Gate:

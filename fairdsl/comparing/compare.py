@@ -8,7 +8,7 @@ before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -54,11 +54,7 @@ def compared(
     for name, report in zip(names, (before, after), strict=True):
         if not report.properties:
             raise DiagnosticError(errors.no_verdicts(name))
-    first, second = _by_name(before.properties), _by_name(after.properties)
-    properties = tuple(
-        _property(name, first.get(name), second.get(name), tolerance, meant=name in removed)
-        for name in {**first, **second}
-    )
+    properties = changes(before, after, removed, tolerance)
     if not any(demand.in_both for item in properties for demand in item.demands):
         raise DiagnosticError(errors.nothing_in_common(*names))
     return Comparison(
@@ -73,8 +69,15 @@ def compared(
     )
 
 
-def _by_name(properties: Iterable[PropertyReport]) -> dict[str, PropertyReport]:
-    return {item.name: item for item in properties}
+def changes(
+    before: Report, after: Report, removed: Collection[str] = (), tolerance: Fraction | None = None
+) -> tuple[PropertyChange, ...]:
+    """What became of each property; of those ``removed``, what is not asked any more was removed on purpose."""
+    first, second = ({item.name: item for item in report.properties} for report in (before, after))
+    return tuple(
+        _property(name, first.get(name), second.get(name), tolerance, meant=name in removed)
+        for name in {**first, **second}
+    )
 
 
 def _spec(report: Report) -> HashedFile:

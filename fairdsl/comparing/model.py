@@ -299,6 +299,11 @@ class PropertyChange:
     demands: tuple[DemandChange, ...]
 
     @property
+    def another_question(self) -> bool:
+        """Whether its demands were about others before: other clauses were in force."""
+        return bool(self.left or self.joined)
+
+    @property
     def course(self) -> Course:
         """Where it went: it got worse if one of its demands did."""
         courses = {demand.course for demand in self.demands}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.drafting.label import Label, good_of
+from fairdsl.drafting.good import good_of
+from fairdsl.drafting.label import Label
 from fairdsl.drafting.words import in_comment, names_for
 from fairdsl.ir.declaration import Label as Class
 from fairdsl.models.classes.known import writable, written
@@ -89,16 +90,17 @@ def _among(classes: tuple[Class, ...], label: Label | None) -> Iterator[Decision
     values = [] if label is None else label.column.values
     # Encoders number texts in alphabetical order.
     encoded = list(classes) == list(range(len(values))) and not {*texts} & {*values}
-    good, why = good_of(values if encoded else texts)
-    place = values.index(good) if encoded else texts.index(good)
+    named = values if encoded else texts
+    found = good_of("" if label is None else label.column.header, named)
+    place = named.index(found.value)
     ways = [(tuple(texts), False)] if all(map(is_name, texts)) and len({*texts}) == len(texts) else []
-    ways.append((tuple(names_for([f"class {each}" for each in (values if encoded else texts)])), True))
+    ways.append((tuple(names_for([f"class {each}" for each in named])), True))
     for outcomes, ruled in ways:
         clauses = [f"{outcome} when class = {written(each)}" for outcome, each in zip(outcomes, classes, strict=True)]
         yield Decision(
             outcomes=outcomes,
             clauses=tuple(clauses) if ruled else (),
             favourable=outcomes[place],
-            why=f"{in_comment(good)} counts as favourable ({why}): write the one that does",
-            cells=tuple(zip(values if encoded else texts, outcomes, strict=True)),
+            why=f"{in_comment(found.value)} counts as favourable ({found.ground.value}): write the one that does",
+            cells=tuple(zip(named, outcomes, strict=True)),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,22 +10,9 @@ from fairdsl.data.cells import GAPS
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.drafting import errors
 from fairdsl.drafting.columns import Column
+from fairdsl.drafting.good import Ground, good_of, truth_of
 from fairdsl.drafting.words import in_comment
 from fairdsl.ir.domain import Boolean, Integer, Real, show_number
-
-#: Words for a good outcome, in the cells of a label.
-_GOOD = re.compile(
-    "1|y|yes|true|pos(itive)?|good|grant(ed)?|approved?|accept(ed)?|admit(ted)?|hired?|(re)?paid|survived?|pass(ed)?|promoted"
-    "|>50k|high|won|active",
-    re.IGNORECASE,
-)
-#: Values that say that what the header names is so.
-_TRUE = frozenset({"1", "yes", "true", "y"})
-#: Headers of bad outcomes.
-_BAD = re.compile(
-    "default|recid|rearrest|arrest|fraud|churn|denied|denial|reject|refus|declin|drop.?out|delinquen|bankrupt|fired",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +77,10 @@ def label_of(column: Column) -> Label:
             why="from the median on: write the threshold that counts",
         )
     values = sorted(column.values, key=Fraction) if column.numbers is not None else _known(column.values)
-    bad = of_a_bad_outcome(column.header, values)
-    good, why = (bad, "the header names a bad outcome") if bad is not None else good_of(values)
+    found = good_of(column.header, values)
+    good = found.value
     if isinstance(column.type, Boolean):
-        condition = column.name if good.lower() in _TRUE else f"not {column.name}"
+        condition = column.name if truth_of(good) else f"not {column.name}"
     elif column.numbers is not None:
         condition = f"{column.name} = {show_number(Fraction(good))}"
     else:
@@ -103,30 +89,6 @@ def label_of(column: Column) -> Label:
         column=column,
         condition=condition,
         positive=tuple(cell == good for cell in column.cells),
-        why=f"{in_comment(good)} counts as positive ({why}): write the one that does",
-        reversed=bad is not None,
+        why=f"{in_comment(good)} counts as positive ({found.ground.value}): write the one that does",
+        reversed=found.ground is Ground.BAD_HEADER,
     )
-
-
-def names_a_good_outcome(header: str) -> bool:
-    """Whether a word of the header says that what is so is good, as of ``loan_granted``."""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header).lower())
-    return any(word not in _TRUE and _GOOD.fullmatch(word) for word in words) and not _BAD.search(header)
-
-
-def of_a_bad_outcome(header: str, values: Sequence[str]) -> str | None:
-    """Of a header such as ``default`` the value for which it is not so; None of others."""
-    said = next((value for value in values if value.lower() in _TRUE), None)
-    if said is None or len(values) != 2 or not _BAD.search(header):
-        return None
-    return next(value for value in values if value != said)
-
-
-def good_of(values: Sequence[str]) -> tuple[str, str]:
-    """The value that counts as the good outcome, and why: of few labels that is certain."""
-    word = next((value for value in values if _GOOD.fullmatch(value)), None)
-    if word is not None and word.lower() not in _TRUE:
-        return word, "as the word says"
-    word = word if len(values) <= 2 else None  # of several numbers 1 says nothing
-    fair = [value for value in values if not _BAD.search(value)]
-    return word or (fair or [*values])[-1], "a GUESS"

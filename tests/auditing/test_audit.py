@@ -197,7 +197,9 @@ SAID = {
     "word": ["good", "bad", "good", "good"] * 3,
     "score": [0.1, 0.2, 0.3, 0.9] * 3,
 }
-BAD = "(the header names a bad outcome)"
+BAD = "(the header names a bad outcome; otherwise `positive='1'`)"
+SO = "(as 1, true and yes are; otherwise `positive='0'`)"
+BAD_LABEL, SO_LABEL = (text.replace("positive", "positive_label") for text in (BAD, SO))
 
 
 @pytest.mark.parametrize(
@@ -205,10 +207,15 @@ BAD = "(the header names a bad outcome)"
     [
         ({"prediction": "default"}, f"`default` = 0 {BAD}", None),
         ({"prediction": "default", "positive": 1}, "`default` = 1", None),
-        ({"prediction": "model a"}, "`model a` = 1", None),
-        ({"prediction": "granted", "label": "default"}, "`granted` = 1", f"`default` = 0 {BAD}"),
-        ({"prediction": "default_pred", "label": "default"}, f"`default_pred` = 0 {BAD}", f"`default` = 0 {BAD}"),
-        ({"prediction": "word", "label": "granted", "positive": "good"}, "`word` = good", "`granted` = 1"),
+        ({"prediction": "model a"}, f"`model a` = 1 {SO}", None),
+        ({"prediction": "word"}, "`word` = good (as the word says; otherwise `positive='bad'`)", None),
+        ({"prediction": "granted", "label": "default"}, f"`granted` = 1 {SO}", f"`default` = 0 {BAD_LABEL}"),
+        (
+            {"prediction": "default_pred", "label": "default"},
+            f"`default_pred` = 0 {BAD}",
+            f"`default` = 0 {BAD_LABEL}",
+        ),
+        ({"prediction": "word", "label": "granted", "positive": "good"}, "`word` = good", f"`granted` = 1 {SO_LABEL}"),
         (
             {"prediction": "word", "label": "model a", "positive": "good", "positive_label": 0},
             "`word` = good",
@@ -236,8 +243,9 @@ def test_arrays_have_the_names_of_their_series() -> None:
     frames = pytest.importorskip("pandas")
     label = frames.Series(SAID["default"], name="default")
     found = fairdsl.audit(label, SAID["model a"], sensitive_features=SAID["sex"], metrics="parity_gap")
-    assert found.deserving == f"`default` = 0 {BAD}"
-    assert found.favourable == "`prediction` = 0 (it is about `default`, which names a bad outcome)"
+    assert found.deserving == f"`default` = 0 {BAD_LABEL}"
+    why = "it is about `default`, which names a bad outcome"
+    assert found.favourable == f"`prediction` = 0 ({why}; otherwise `positive='1'`)"
 
 
 @pytest.mark.parametrize(
@@ -313,6 +321,9 @@ def test_the_command_audits_a_file_and_writes_its_spec(tmp_path: Path) -> None:
     ended = CliRunner().invoke(cli, [*arguments[:4], "--label", "truth"])
     assert "name their column, `--prediction COLUMN`" in " ".join(ended.output.split())
     named = CliRunner().invoke(cli, [*arguments, "--positive-label", "0"])
-    assert named.output.splitlines()[1:3] == ["favourable: `said` = 1", "deserving: `truth` = 0"]
+    assert named.output.splitlines()[1:3] == [
+        "favourable: `said` = 1 (as 1, true and yes are; otherwise `--positive 0`)",
+        "deserving: `truth` = 0",
+    ]
     assert "--metrics all" in CliRunner().invoke(cli, [*arguments[:4], "--prediction", "said"]).output
     assert "is not a number" in CliRunner().invoke(cli, [*arguments, "--threshold", "half"]).output

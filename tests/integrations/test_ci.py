@@ -22,7 +22,7 @@ from fairdsl.cli.gate import Gate
 from fairdsl.integrations import pytest_plugin
 from fairdsl.integrations.notebook import fair
 from fairdsl.report.model import DemandReport, ExitCode, PropertyReport, Report, SpecFile
-from fairdsl.verdict import Evidence, Holds, Judgement, Reason, Unknown, Verdict, Violated
+from fairdsl.verdict import Evidence, Holds, Judgement, Reason, Refused, Unknown, Verdict, Violated
 
 ROOT = Path(__file__).parents[2]
 SPEC = """\
@@ -44,9 +44,10 @@ EVIDENCE = Evidence(backend="smt", method="")
 VERDICTS: dict[Judgement, Verdict] = {
     Judgement.HOLDS: Holds(evidence=EVIDENCE),
     Judgement.VIOLATED: Violated(witnesses=(), evidence=EVIDENCE),
+    Judgement.REFUSED: Refused(),
     Judgement.UNKNOWN: Unknown(reason=Reason.TIMEOUT, detail="", evidence=EVIDENCE),
 }
-HELD, BROKEN, OPEN = Judgement.HOLDS, Judgement.VIOLATED, Judgement.UNKNOWN
+HELD, BROKEN, OPEN, REFUSED = Judgement.HOLDS, Judgement.VIOLATED, Judgement.UNKNOWN, Judgement.REFUSED
 
 
 def report(*judgements: Judgement) -> Report:
@@ -75,6 +76,7 @@ def test_gates_let_through_what_they_say() -> None:
         ((HELD,), (OPEN,), ExitCode.UNKNOWN),
         ((HELD,), (HELD, BROKEN), ExitCode.VIOLATED),  # what the baseline does not have is held against nothing
         ((HELD, BROKEN), (HELD,), ExitCode.HOLDS),
+        ((HELD, BROKEN), (REFUSED, BROKEN), ExitCode.UNKNOWN),
     ],
 )
 def test_what_is_worse_than_a_baseline(
@@ -87,6 +89,8 @@ def test_another_question_is_held_against_nothing() -> None:
     [item] = report(BROKEN).properties
     other = replace(report(BROKEN), properties=(replace(item, clauses=("differ in age",)),))
     assert Gate(baseline=report(BROKEN)).exit_code(other) is ExitCode.VIOLATED
+    unasked = replace(report(HELD), properties=(replace(item, clauses=(), demands=report(HELD).properties[0].demands),))
+    assert Gate(baseline=report(HELD, BROKEN)).exit_code(unasked) is ExitCode.HOLDS
     [line] = item.demands
     other = replace(report(BROKEN), properties=(replace(item, demands=(replace(line, definition="most(rate(low))"),)),))
     assert Gate(baseline=report(BROKEN)).exit_code(other) is ExitCode.VIOLATED
