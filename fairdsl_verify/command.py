@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from fairdsl_verify import RejectedError, reject, require
 from fairdsl_verify.groups import FORMAT as RATES
 from fairdsl_verify.onnx_file import Graph
-from fairdsl_verify.parts import follow_parts
+from fairdsl_verify.parts import FollowTree, in_parts
 from fairdsl_verify.question import Question, no_float, once
 from fairdsl_verify.rates import rates_of
 from fairdsl_verify.relaxed import checker_of, question_of
@@ -32,13 +32,11 @@ NOTHING = "it shows nothing"
 _UNFIT = (OSError, EOFError, zlib.error, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 
 
-def check(
-    proof: Path, *models: Path, sample: tuple[int, int] | None = None, jobs: int = 1, kept: Path | None = None
-) -> Checked:
+def check(proof: Path, *models: Path, sample: tuple[int, int] | None = None, tree: FollowTree | None = None) -> Checked:
     """Check one proof against a model's file, which is one of those given; raises RejectedError.
 
-    ``sample``: how many leaves are drawn, and the seed; ``jobs``: how many processes check parts of the tree, and
-    ``kept``: where parts that are done are written down.
+    ``sample``: how many leaves are drawn, and the seed; ``tree``: who follows the tree, if not this process leaf by
+    leaf.
     """
     try:
         with gzip.open(proof, "rt", encoding="ascii", newline="\n") as file:
@@ -51,8 +49,8 @@ def check(
                 return sample_of(data, lines, contents, *sample)
             question = question_of(data)
             content = question.file_of(contents)
-            if jobs > 1 or kept is not None:
-                return _checked(question, follow_parts(data, list(lines), content, jobs, kept))
+            if tree is not None:
+                return _checked(question, tree(data, list(lines), content))
             return _checked(question, follow(checker_of(question, Graph(content)), lines))
     except _UNFIT as error:
         reject(f"it cannot be read: {error}")
@@ -117,8 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not proofs:
         print(f"{given.folder}: no proofs (*.proof)")
     codes = set() if proofs else {1}
+    tree = in_parts(given.jobs, given.resume)
     for proof in proofs:
-        text, code = answer(proof, given.model, given.question, sample=sample, jobs=given.jobs, kept=given.resume)
+        text, code = answer(proof, given.model, given.question, sample=sample, tree=tree)
         codes.add(code)
         try:
             print(text, flush=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, fields
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,22 @@ from fairdsl_verify.relaxed import checker_of, question_of
 from fairdsl_verify.sample import cover, walk
 from fairdsl_verify.tree import Totals
 
-#: Leaves of a part.
+#: What the leaves of a tree come to, by the question, the lines behind it, and the model's file.
+FollowTree = Callable[[Any, list[str], bytes], Totals]
+
+#: Leaves of a part at most.
 LEAVES = 500
 
 
 class Parts:
     """The leaves of a tree, so many together; a part is checked with the boxes above it, as if it were the whole."""
 
-    def __init__(self, data: Any, lines: list[str], content: bytes) -> None:
+    def __init__(self, data: Any, lines: list[str], content: bytes, size: int) -> None:
         self._checker, self._lines = checker_of(question_of(data), Graph(content)), lines
         self.somebody = self._checker.compares(self._checker.question.compared)
         masses, self._parents = cover(self._checker, lines)
         leaves = list(masses)
-        self._leaves = [leaves[at : at + LEAVES] for at in range(0, len(leaves), LEAVES)]
+        self._leaves = [leaves[at : at + size] for at in range(0, len(leaves), size)]
         self.count = len(self._leaves)
         self.digest = sha256(json.dumps([data, lines]).encode()).hexdigest()
 
@@ -37,6 +41,15 @@ class Parts:
         totals = Totals()
         walk(self._checker, self._lines, self._parents, set(self._leaves[number]), totals)
         return totals
+
+    def whole(self, done: Iterable[Totals]) -> Totals:
+        """What all parts come to."""
+        whole = Totals(somebody=self.somebody)
+        for totals in done:
+            for field in fields(Totals):
+                setattr(whole, field.name, getattr(whole, field.name) + getattr(totals, field.name))
+        whole.somebody = bool(whole.somebody)
+        return whole
 
     def line(self, number: int, totals: Totals) -> str:
         """What is written of a part that is done."""
@@ -55,25 +68,28 @@ def _part(number: int) -> Totals:
     return _HELD[0].checked(number)
 
 
-def follow_parts(data: Any, lines: list[str], content: bytes, jobs: int, kept: Path | None) -> Totals:
-    """Check so many parts at a time; ``kept`` is where those are written down that are done, and read again."""
-    parts = Parts(data, lines, content)
+def in_parts(jobs: int, kept: Path | None) -> FollowTree | None:
+    """Checks so many parts at a time; ``kept`` is where those are written down that are done, and read again.
+
+    None where there is one process, and nothing to write down.
+    """
+    return None if jobs == 1 and kept is None else partial(_follow, jobs=jobs, kept=kept)
+
+
+def _follow(data: Any, lines: list[str], content: bytes, *, jobs: int, kept: Path | None) -> Totals:
+    given = data, lines, content, LEAVES
+    parts = Parts(*given)
     done = dict(_read(kept, parts))
     if kept is not None:  # without what was not written to its end
         kept.write_text("".join(parts.line(number, totals) for number, totals in done.items()), encoding="ascii")
     left = [number for number in range(parts.count) if number not in done]
-    with ProcessPoolExecutor(jobs, initializer=_hold, initargs=(data, lines, content)) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_hold, initargs=given) as pool:
         for number, totals in zip(left, pool.map(_part, left), strict=True):
             done[number] = totals
             if kept is not None:
                 with kept.open("a", encoding="ascii") as file:
                     file.write(parts.line(number, totals))
-    whole = Totals(somebody=parts.somebody)
-    for totals in done.values():
-        for field in fields(Totals):
-            setattr(whole, field.name, getattr(whole, field.name) + getattr(totals, field.name))
-    whole.somebody = bool(whole.somebody)
-    return whole
+    return parts.whole(done.values())
 
 
 def _read(kept: Path | None, parts: Parts) -> Iterator[tuple[int, Totals]]:

@@ -27,6 +27,7 @@ from fairdsl.proving.networks import grow_networks, many_passes
 from fairdsl.proving.pairing import Pairing
 from fairdsl.proving.prover import grow, somebody
 from fairdsl.proving.question import Unproved, question_of
+from fairdsl.proving.side_by_side import side_by_side
 from fairdsl.proving.trees import Planted, grow_trees, many_at_a_time
 from fairdsl.proving.watching import INTERRUPTED, Watch
 from fairdsl.report.proof import CHECKER, ProofFile
@@ -35,6 +36,7 @@ from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Shares, Value
 from fairdsl_verify import RejectedError
+from fairdsl_verify.bounds import Integers
 from fairdsl_verify.command import NOTHING, check
 from fairdsl_verify.groups import RatesQuestion
 from fairdsl_verify.onnx_file import Graph
@@ -75,6 +77,8 @@ class Order:
     deployed: frozenset[tuple[str, str]]
     #: Fair and unfair shares of demands: of trees no more than these is proved.
     known: Mapping[tuple[str, str], Wanted]
+    #: How many processes may check one proof.
+    checkers: int = 1
 
     def demands(self) -> dict[str, Elaborated]:
         """The demands by the names of their files. Raises DiagnosticError for mistakes in the spec."""
@@ -94,7 +98,8 @@ class Order:
             if end.passed:
                 raise Unproved(INTERRUPTED if watch.ended else "the time was up before it began")
             deployed = demand in self.deployed
-            return _proved(item, self.file(name), watch, end, observer, deployed=deployed, wanted=wanted)
+            made = _made(item, watch, end, observer, deployed=deployed, wanted=wanted)
+            return _checked(item, made, self.file(name), watch, self.checkers)
         except (Unproved, RejectedError) as why:
             return Proved(property=demand[0], demand=demand[1], said=f"no proof: {why}")
 
@@ -114,33 +119,28 @@ def unchecked(item: Elaborated, path: Path) -> Proved:
     return Proved(property=item.property.name, demand=item.demand.text, said=said)
 
 
-def _proved(
-    item: Elaborated,
-    path: Path,
-    watch: Watch,
-    deadline: Deadline,
-    observer: Observer,
-    *,
-    deployed: bool,
-    wanted: Wanted,
-) -> Proved:
+def _made(
+    item: Elaborated, watch: Watch, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Wanted
+) -> _Made:
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
         raise Unproved("such demands have no proofs so far")
-    groups = isinstance(problem.question, GroupMetric)
-    if demand.under and not groups:
-        raise Unproved("shares under a distribution have no proofs so far")
-    if groups:
-        rates = watch.cut(lambda: _of_rates(problem, deadline, deployed=deployed), deadline)
-        if rates is None:
-            raise Unproved(INTERRUPTED if watch.ended else "the time was up")
-        made = rates
-    else:
-        made = _of_pairs(problem, deadline, observer, deployed=deployed, wanted=wanted)
+    if not isinstance(problem.question, GroupMetric):
+        if demand.under:
+            raise Unproved("shares under a distribution have no proofs so far")
+        return _of_pairs(problem, deadline, observer, deployed=deployed, wanted=wanted)
+    rates = watch.cut(lambda: _of_rates(problem, deadline, deployed=deployed), deadline)
+    if rates is None:
+        raise Unproved(INTERRUPTED if watch.ended else "the time was up")
+    return rates
+
+
+def _checked(item: Elaborated, made: _Made, path: Path, watch: Watch, processes: int) -> Proved:
     write_file(path, made.content())
     checked, said = None, ""
+    tree = side_by_side(processes) if processes > 1 and made.heavy else None
     try:
-        checked = watch.checked(len(made.lines), lambda: check(path, *made.models))
+        checked = watch.checked(len(made.lines), lambda: check(path, *made.models, tree=tree))
         if checked is None:
             return unchecked(item, path)
     except RejectedError as error:
@@ -148,12 +148,12 @@ def _proved(
     if said == NOTHING:  # all of it is open, as the checker alone can say
         path.unlink()
         raise Unproved("nothing was proved")
-    if checked is not None and not groups:
+    if checked is not None and checked.number is None:
         # The checker has said what follows of each line: that is claimed.
         write_file(path, made.claiming(checked.totals).content())
     proof = _of_file(path, made.digest, checked, said)
-    shows = _shown_by(proof, problem)
-    return Proved(property=item.property.name, demand=demand.text, proof=proof, said=proof.said, shows=shows)
+    shows = _shown_by(proof, item.problem)
+    return Proved(property=item.property.name, demand=item.demand.text, proof=proof, said=proof.said, shows=shows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +164,8 @@ class _Made:
     digest: str
     lines: tuple[str, ...]
     models: tuple[Path, ...]
+    #: Whether a leaf takes the checker far longer than to find out where it lies, so that several processes pay.
+    heavy: bool = False
 
     def content(self) -> bytes:
         """The file's."""
@@ -232,7 +234,8 @@ def _grown(
     if not known and (asked["asks"] == "holds" or {"~", "E"}.isdisjoint(lines)):
         raise Unproved("nothing was proved")
     question = {**asked, "claims": _claims(margin, compared)}
-    return _Made(question, checker.question.digest, lines, (Path(problem.model.deployed.path),)), totals
+    models, heavy = (Path(problem.model.deployed.path),), isinstance(checker.net, Integers)
+    return _Made(question, checker.question.digest, lines, models, heavy), totals
 
 
 def _of_rates(problem: Problem, deadline: Deadline, *, deployed: bool) -> _Made:

@@ -11,7 +11,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -49,8 +49,8 @@ def prove_spec(
     ``deployed`` are demands, by property and text, that hold of the deployed file's arithmetic too: that is proved if
     it can be. ``known`` are fair and unfair shares of demands: of trees no more than these is proved. Files lie in
     ``folder``, which is made where there is none. With several ``jobs`` so many demands are proved at a time, where
-    they have seconds enough. Ctrl-C, where a command listens to it, ends what is being grown, and less is proved.
-    Raises DiagnosticError for mistakes in the spec.
+    they have seconds enough, and what is left of them checks parts of one proof at a time. Ctrl-C, where a command
+    listens to it, ends what is being grown, and less is proved. Raises DiagnosticError for mistakes in the spec.
     """
     order = Order(
         path=path,
@@ -61,11 +61,13 @@ def prove_spec(
         properties=tuple(properties),
         deployed=frozenset(deployed),
         known=dict(known or {}),
+        checkers=jobs,
     )
     demands, deadline = order.demands(), Deadline.within(seconds)
     Path(folder).mkdir(parents=True, exist_ok=True)
     processes = min(jobs, len(demands))
     if processes > 1 and seconds * processes / len(demands) >= _PAYS:
+        order = replace(order, checkers=jobs // processes)
         return _SideBySide(order, demands, deadline, processes, observer).proved()
     proved = list[Proved]()
     for name, item in demands.items():

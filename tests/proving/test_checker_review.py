@@ -23,6 +23,7 @@ from fairdsl_verify import RejectedError, command
 from fairdsl_verify.bounds import Integers
 from fairdsl_verify.chain import Affine, Network
 from fairdsl_verify.command import check
+from fairdsl_verify.parts import in_parts
 from fairdsl_verify.question import NO, YES, Question
 from tests.models.tree_files import Branch, Leaf, regressor, tree_file
 
@@ -86,7 +87,7 @@ def test_a_line_that_only_begins_like_a_split_is_no_leaf_that_is_left_out(tmp_pa
     with pytest.raises(RejectedError, match="not a claim"):
         tried(tmp_path, LINEAR, question(), "S 0 0", "=", "Sx")
     with pytest.raises(RejectedError, match="not a claim"):
-        check(tmp_path / "p.proof", tmp_path / "m.onnx", kept=tmp_path / "kept")
+        check(tmp_path / "p.proof", tmp_path / "m.onnx", tree=in_parts(1, tmp_path / "kept"))
 
 
 def test_a_bias_that_is_finer_than_what_lies_below_is_not_cut_off(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import fairdsl_verify
 from fairdsl import proving
 from fairdsl.backends.contract import Silent
 from fairdsl.cli.app import cli
-from fairdsl.proving import Proved, looking, prove_spec
+from fairdsl.proving import Proved, looking, prove_spec, side_by_side
 from fairdsl_verify import RejectedError, command, parts, tree
 from fairdsl_verify.command import check
 from fairdsl_verify.onnx_file import Graph
@@ -91,6 +91,23 @@ def test_files_are_checked_side_by_side(
     assert command.main([str(tmp_path), *given_, "--jobs", "2"]) == 1
     printed = capsys.readouterr().out
     assert (printed.count("VERIFIED"), printed.count("REJECTED")) == (3, 1)
+
+
+def test_what_check_wrote_is_checked_side_by_side(proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path) -> None:
+    """Processes of `check` reach what one does, also where they are gone; what is wrong in one of them is rejected."""
+    folder, found = proved
+    one, model, two = path_of(found[0]), folder / "m.onnx", side_by_side.side_by_side(2)
+    alone = command.check(one, model)
+    together = command.check(one, model, tree=two)
+    assert (together.totals, together.verdict) == (alone.totals, alone.verdict)
+    with pytest.MonkeyPatch.context() as patch:
+        given = side_by_side._Checker.give
+        patch.setattr(side_by_side._Checker, "give", lambda self, part: (given(self, part), self.process.kill()))
+        assert command.check(one, model, tree=two).totals == alone.totals
+    other = gzip.decompress(one.read_bytes()).replace(b"\nE\n", b"\nV\n", 1)
+    (tmp_path / "t.proof").write_bytes(gzip.compress(other))
+    with pytest.raises(RejectedError, match="nobody is compared, and somebody may be"):
+        command.check(tmp_path / "t.proof", model, tree=two)
 
 
 def test_parts_come_to_the_whole(

@@ -103,7 +103,7 @@ def test_ctrl_c_leaves_a_smaller_proof(
 def test_ctrl_c_in_the_checker_is_said(asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is whole, claims nothing yet, and nothing is said of what it shows."""
 
-    def cut(*_: object) -> None:
+    def cut(*_: object, **__: object) -> None:
         monkeypatch.setattr(watching, "received", lambda: signal.SIGINT)
         raise KeyboardInterrupt
 
@@ -162,7 +162,7 @@ def test_ctrl_c_ends_a_proof_of_rates_wherever_it_is(
 ) -> None:
     """Nobody looks there."""
 
-    def endless(*_: object) -> None:
+    def endless(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
         raise AssertionError
 
