@@ -19,6 +19,7 @@ from fairdsl.models import errors
 from fairdsl.models.binding.absent import check_read, given_forms, may_lack
 from fairdsl.models.binding.columns import bind, check_whole, ends_of, feeds_of, feeds_width, few_values, texts_of
 from fairdsl.models.binding.early import bind_early
+from fairdsl.models.binding.elsewhere import ranges_elsewhere
 from fairdsl.models.binding.indicators import EntangledError, one_hot_groups
 from fairdsl.models.binding.known import unknown_values
 from fairdsl.models.binding.words import binding_of
@@ -209,6 +210,7 @@ def _bound_and_decided(
         check_read(graph, forms, domain, span)
         check_whole(graph, given_forms(graph, forms, domain), domain, span)
         found.extend(unknown_values(graph, forms, domain, span))
+        found.extend(ranges_elsewhere(declaration.name, graph, forms, domain, span))
     except DiagnosticError as problem:
         found.extend(problem.diagnostics)
     except EntangledError as problem:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import fairdsl
+from tests.models.model_files import saved
+from tests.models.tree_files import Branch, Leaf, Tree, regressor, tree_file
 
 SPEC = """\
 domain Applicant {
@@ -57,3 +59,49 @@ def test_ranges_beside_rows(kind: str, numbers: list[str], seen: str | None, tmp
     """Two properties say it once."""
     wanted = [] if seen is None else [f"the rows of `people` have {seen}"]
     assert warnings(tmp_path, kind, numbers) == wanted
+
+
+COMPARED = """\
+domain Applicant {
+  age : integer LOW .. HIGH
+  sex : category { f, m }
+}
+protected sex
+model approve : Applicant -> { reject, grant }
+  from "trees.onnx"
+  READS
+  grant when score > 0
+property p {
+  compare a, b : Applicant
+  differ in sex
+  require same decision
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "reads", "thresholds", "seen"),
+    [
+        (18, 75, "age", (6570, 21900), "6570 .. 21900"),  # days
+        (18, 75, "age", (240,), "240"),  # months
+        (18, 75, "(age - 40) / 10", (30, 50), "340 .. 540"),
+        (18, 75, "(age - 40) / 10", (-1, 30), None),
+        (18, 75, "age", (40, 6570), None),
+        (18, 25, "age", (30,), None),  # a domain of the young, and a file for all
+        (20, 20, "age", (30,), None),
+    ],
+)
+def test_ranges_beside_thresholds_of_trees(
+    low: int, high: int, reads: str, thresholds: tuple[float, ...], seen: str | None, tmp_path: Path
+) -> None:
+    tree: Tree = Leaf(((0, 1.0),))
+    for threshold in thresholds:
+        tree = Branch("BRANCH_LEQ", 0, threshold, Leaf(((0, -1.0),)), tree)
+    sex = Branch("BRANCH_LEQ", 1, 0.5, Leaf(((0, 1.0),)), tree)
+    saved(tree_file([regressor([sex])], outputs=("y",), width=2), tmp_path, "trees.onnx")
+    spec = COMPARED.replace("LOW", str(low)).replace("HIGH", str(high))
+    (tmp_path / "spec.fair").write_text(spec.replace("READS", f"reads {reads}, sex"), encoding="utf-8")
+    warned = [found for found in fairdsl.check(tmp_path / "spec.fair").diagnostics if found.code == "W0819"]
+    assert [found.primary and found.primary.text for found in warned] == (
+        [] if seen is None else [f"`approve` compares it with {seen} alone"]
+    )

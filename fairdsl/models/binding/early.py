@@ -47,7 +47,7 @@ def bind_early(blocks: Sequence[Block], wanted: Sequence[int], forms: Sequence[F
     indicators: list[tuple[int, Predicate | bool]] = []
     trees: list[BoundTrees] = []
     leaves, always = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for number, found in _in_order(blocks, wanted, _given_forms(blocks, forms), domain):
+    for number, found in _in_order(blocks, wanted, filled(blocks, forms), domain):
         if number not in wanted:
             continue
         if isinstance(found, BoundTrees):
@@ -70,13 +70,13 @@ def early_forms(
     blocks: Sequence[Block], wanted: Sequence[int], forms: Sequence[Form], domain: Domain
 ) -> dict[int, Sequence[Form]]:
     """The forms of the units of every graph input, and of those up to the blocks ``wanted``. Raises EntangledError."""
-    units_of = _given_forms(blocks, forms)
+    units_of = filled(blocks, forms)
     for _ in _in_order(blocks, wanted, units_of, domain):
         pass
     return units_of
 
 
-def _given_forms(blocks: Sequence[Block], forms: Sequence[Form]) -> dict[int, Sequence[Form]]:
+def filled(blocks: Sequence[Block], forms: Sequence[Form]) -> dict[int, Sequence[Form]]:
     """The forms of the units of every graph input, by the number of its block."""
     found: dict[int, Sequence[Form]] = {}
     start = 0

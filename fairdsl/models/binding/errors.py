@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.diagnostics.wording import listed, short_path
+from fairdsl.ir.domain import Attribute
 from fairdsl.source import Span
 
 #: So many values are listed at most.
@@ -36,4 +37,17 @@ def values_unknown(path: str, attribute: str, unknown: Sequence[str], known: Seq
         notes=(f"it knows {listed(known, _LISTED)}",),
         why="nobody in its training data was such, it may be, or its own name or code for them is another one",
         help="leave out of the domain what nobody can have, or write the file's own names and codes, in cells as well",
+    )
+
+
+def range_elsewhere(attribute: Attribute, model: str, least: str, largest: str, span: Span) -> Diagnostic:
+    """W0819: the trees of a file compare an attribute with numbers alone that lie far from its range."""
+    numbers = least if least == largest else f"{least} .. {largest}"
+    return Diagnostic(
+        code="W0819",
+        title=f"the range of `{attribute.name}` seems to be in another unit",
+        primary=Label(attribute.span or span, f"`{model}` compares it with {numbers} alone"),
+        why="the trees decide alike whatever it is in its range, so nothing that depends on it is seen",
+        help="write the range in the unit of the training data, and scaled numbers as `reads (age - 38.6) / 13.2`; "
+        "a range that is meant can stay as it is",
     )
