@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from operator import add
+from operator import add, sub
 
 from fairdsl_verify.bounds import BITS, Pass
 from fairdsl_verify.lines import on_a_line
@@ -39,22 +39,21 @@ def slab(found: Pass, lower: list[int], upper: list[int]) -> tuple[int, int]:
 def between(found: Pass, row: list[int], mass: int, first: int, last: int, along: int | None = None) -> int:
     """In at most so many of the box's units a row comes to something from first to last, without where it starts."""
     # A bin is `width` bits of one number; all bins together have `mass`, so their sums do not run into each other.
-    width, reach, parts = 1 + mass.bit_length(), 0, list[list[tuple[int, int, int]]]()
+    width, reach, parts = 1 + mass.bit_length(), 0, list[tuple[list[int], list[int], int, int]]()
     for place in found.ranges:
-        parts.append(_pieces(found, row, place))
+        lows, highs, sizes = _pieces(found, row, place)
         if place == along:
-            lows, highs, _ = zip(*parts[-1], strict=True)
-            parts[-1] = [(min(lows), max(highs), on_a_line(found, place))]
-        reach += max(high for _, high, _ in parts[-1]) - min(low for low, _, _ in parts[-1])
+            lows, highs, sizes = [min(lows)], [max(highs)], [on_a_line(found, place)]
+        parts.append((lows, sizes, min(lows), max(map(sub, highs, lows))))
+        reach += max(highs) - min(lows)
         mass //= found.net.question.attributes[place].measure(found.box[place])
     step, counts = reach // BINS + 1, mass
-    for pieces in sorted(parts, key=len, reverse=True):  # the most pieces while there are few bins
-        least = min(low for low, _, _ in pieces)
-        first, last = first - least - max(high - low for low, high, _ in pieces) - step, last - least
+    for lows, sizes, least, wide in sorted(parts, key=lambda part: -len(part[0])):  # most pieces while bins are few
+        first, last = first - least - wide - step, last - least
         bins: Counter[int] = Counter()
-        for low, _, measure in pieces:
-            bins[(low - least) // step] += measure
-        counts = sum(measure * (counts << width * at) for at, measure in bins.items())
+        for low, size in zip(lows, sizes, strict=True):
+            bins[(low - least) // step] += size
+        counts = sum(size * (counts << width * at) for at, size in bins.items())
     start, end = max(0, first // step), min(last // step, BINS)
     if start > end:
         return 0
@@ -62,13 +61,16 @@ def between(found: Pass, row: list[int], mass: int, first: int, last: int, along
     return inside % ((1 << width) - 1)  # the sum of the bins
 
 
-def _pieces(found: Pass, row: list[int], place: int) -> list[tuple[int, int, int]]:
+def _pieces(found: Pass, row: list[int], place: int) -> tuple[list[int], list[int], list[int]]:
     """An attribute's range in pieces: the least and the most that each adds to a row, and its measure."""
     attribute, (low, high) = found.net.question.attributes[place], found.box[place]
     size, whole = -(-attribute.measure((low, high)) // PIECES), not attribute.real
-    ranges = [(start, min(high, start + size - whole)) for start in range(low, high + whole, size)]
-    positions = [found.net.positions(place, ends) for ends in ranges]
-    known = sorted({at for each in positions for at in each})
-    added = dict(zip(known, found.adds(row, place, known), strict=True))
-    numbers = [[added[at] for at in each] for each in positions]
-    return [(min(each), max(each), attribute.measure(ends)) for each, ends in zip(numbers, ranges, strict=True)]
+    starts = range(low, high + whole, size)
+    if size == 1 and whole:
+        return (added := found.adds(row, place, starts)), added, [1] * len(added)
+    ends = [min(high, start + size - whole) for start in starts]
+    if found.net.multiples[place] is None:
+        several = [found.adds(row, place, range(a, b + 1)) for a, b in zip(starts, ends, strict=True)]
+    else:  # its extremes are at the ends
+        several = list(zip(found.adds(row, place, starts), found.adds(row, place, ends), strict=True))
+    return list(map(min, several)), list(map(max, several)), [b - a + whole for a, b in zip(starts, ends, strict=True)]
