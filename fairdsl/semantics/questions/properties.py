@@ -88,6 +88,7 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         ).demands()
     if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
+    assert len(demands) >= _demanded(node), "what is demanded is asked, or it is said why not"
     derived = next((each.question.derived for each in demands if isinstance(each.question, GroupMetric)), ())
     under = first(node, tree.UnderClause)
     population = None if under is None else scope.distributions[under.distribution.text]
@@ -110,6 +111,12 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         formulas=_said_once([words.formula for words in every]),
         span=node.name.span,
     )
+
+
+def _demanded(node: tree.Property) -> int:
+    """How many demands are written, of which an influence may be several."""
+    measured = (len(clause.items) for clause in node.clauses if isinstance(clause, tree.MeasureClause))
+    return sum(measured) + sum(isinstance(clause, tree.RequireClause) for clause in node.clauses)
 
 
 def _said_once(formulas: Sequence[str]) -> tuple[str, ...]:
