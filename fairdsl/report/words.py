@@ -95,7 +95,7 @@ def known(demand: DemandReport, value: Interval) -> str:
     """A demand's number, or whom it names."""
     limit = demand.threshold
     if demand.groups is not None and demand.comparison is not None and not demand.comparison.value.compares:
-        said = _of_groups(demand.comparison, value, demand.groups)
+        said = _of_groups(demand, demand.comparison, value, demand.groups)
     else:
         said = number(value, in_percent(demand), None if limit is None else limit.limit)
     if demand.estimated_with is not None:
@@ -111,15 +111,16 @@ def in_percent(demand: DemandReport) -> bool:
     return is_rate or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(comparison: Comparison, value: Interval, groups: Value) -> str:
+def _of_groups(demand: DemandReport, comparison: Comparison, value: Interval, groups: Value) -> str:
     """The spread of the rates, or who has the highest or lowest."""
+    percent = in_percent(demand)
     if not comparison.value.names_groups:
-        return number(value, True) if value.exact is not None else f"from {between(value)}"
+        return number(value, percent) if value.exact is not None else f"from {between(value, percent=percent)}"
     places = groups.most if comparison is Comparison.MOST else groups.least
     found = [groups.rates[place].group for place in sorted(places)]
     names = [group_words(group) for group in found[:_NAMED]]
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
-    return f"{' or '.join([*names, *more])} ({number(value, True)})"
+    return f"{' or '.join([*names, *more])} ({number(value, percent)})"
 
 
 def group_words(group: Mapping[str, Cell]) -> str:
@@ -136,10 +137,10 @@ def _equals(name: str, value: Cell) -> str:
     return f"{name} = {text}"
 
 
-def between(value: Interval) -> str:
-    """Both ends in percent, rounded outward: ``14% to 55.01%``."""
-    low = "0%" if value.low is None else shown(value.low, percent=True, towards=Towards.DOWN)
-    high = "100%" if value.high is None else shown(value.high, percent=True, towards=Towards.UP)
+def between(value: Interval, *, percent: bool = True) -> str:
+    """Both ends, rounded outward: ``14% to 55.01%``."""
+    low = "0%" if value.low is None else shown(value.low, percent=percent, towards=Towards.DOWN)
+    high = "100%" if value.high is None else shown(value.high, percent=percent, towards=Towards.UP)
     return f"{low} to {high}"
 
 
