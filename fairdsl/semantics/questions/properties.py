@@ -86,9 +86,8 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             conditions=scope.conditions,
             reporter=reporter,
         ).demands()
-    if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
+    if len(demands) < _demanded(node) or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
-    assert len(demands) >= _demanded(node), "what is demanded is asked, or it is said why not"
     derived = next((each.question.derived for each in demands if isinstance(each.question, GroupMetric)), ())
     under = first(node, tree.UnderClause)
     population = None if under is None else scope.distributions[under.distribution.text]
