@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -128,13 +129,17 @@ def group_words(group: Mapping[str, Cell]) -> str:
     return " and ".join(_equals(name, value) for name, value in group.items()) or "everybody"
 
 
+#: Bins as they are written (``fairdsl.metrics.words``); categories may be called `>50K`, or `either .. or`.
+_NUMBER = r"-?[0-9][0-9./e+-]*"
+_FROM_TO, _ENDS = re.compile(rf"{_NUMBER} \.\. {_NUMBER}"), re.compile(rf"[<>]=? {_NUMBER}( and <=? {_NUMBER})?")
+
+
 def _equals(name: str, value: Cell) -> str:
-    text = _one_value(value)
-    if isinstance(value, str) and " .. " in value:
+    if isinstance(value, str) and _FROM_TO.fullmatch(value):
         return f"{name} in {value}"
-    if isinstance(value, str) and value[:1] in ("<", ">"):
+    if isinstance(value, str) and _ENDS.fullmatch(value):
         return " and ".join(f"{name} {part}" for part in value.split(" and "))
-    return f"{name} = {text}"
+    return f"{name} = {_one_value(value)}"
 
 
 def between(value: Interval, *, percent: bool = True) -> str:

@@ -10,7 +10,7 @@ import pytest
 import fairdsl
 from fairdsl.report.model import Report
 from fairdsl.report.plots import DRAWN
-from fairdsl.report.words import outcome
+from fairdsl.report.words import group_words, outcome
 
 SPEC = """
 domain P {
@@ -99,3 +99,20 @@ def test_a_table_has_every_rate(report: Report) -> None:
     assert "mean(score)" in table["rate"]
     # The groups are by an attribute that is called like a column.
     assert set(table["rate (attribute)"]) == {"low", "high"}
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("18 .. 24", "income in 18 .. 24"),
+        (">= 0.5 and < 2", "income >= 0.5 and income < 2"),
+        ("< -1/3", "income < -1/3"),
+        # Categories of the table of Adult, and others that look like bins.
+        (">50K", 'income = ">50K"'),
+        ("<=50K", 'income = "<=50K"'),
+        ("low .. high", 'income = "low .. high"'),
+        ("high", "income = high"),
+    ],
+)
+def test_a_category_is_no_bin(value: str, words: str) -> None:
+    assert group_words({"income": value}) == words
