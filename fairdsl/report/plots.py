@@ -23,7 +23,7 @@ from fairdsl.report.words import cell, region
 
 if TYPE_CHECKING:
     from fairdsl.report.model import PropertyReport, Report
-    from fairdsl.verdict import Region
+    from fairdsl.verdict import Cell, Region
 
 _GOOD, _OPEN, _BAD, _INK, _FAINT = "#009E73", "#CCCCCC", "#D55E00", "#0072B2", "#555555"
 #: Inches: of a picture across, of a line in it, and of what stands above and below the lines.
@@ -102,14 +102,20 @@ def _groups(_: Report, items: Sequence[PropertyReport]) -> Iterator[_Panel]:
             metric, groups = registered(demand.metric), demand.groups
             for rate in () if groups is None or influence_of(demand.metric) is not None else groups.rates:
                 title = rate_name(metric, rate) if isinstance(metric, Metric) else demand.metric
-                given = [f"{name} = {cell(value)}" for name, value in rate.given.items()]
-                label = ", ".join([*(cell(value) for value in rate.group.values()), *given])
+                given = [f"{name} = {_listed(value)}" for name, value in rate.given.items()]
+                label = ", ".join([*map(_listed, rate.group.values()), *given])
                 lines = panels.setdefault((title, rate.mean), {})
                 # Demands about the same rates list them once more, and one of them may have asked for sampling.
                 if label not in lines or rate.sampling is not None:
                     lines[label] = float(rate.number.low), float(rate.number.high), _floats(rate.sampling)
         for (title, mean), lines in panels.items():
             yield _Panel(f"{item.name}: {title}", len(lines), partial(_ranges, lines=lines, scores=mean, rates=True))
+
+
+def _listed(value: Cell) -> str:
+    """A value among others, of which two lists never read alike."""
+    text = cell(value)
+    return f'"{text}"' if "," in text else text
 
 
 def _influences(_: Report, items: Sequence[PropertyReport]) -> Iterator[_Panel]:

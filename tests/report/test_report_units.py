@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,34 @@ def test_a_table_has_every_rate(report: Report) -> None:
 )
 def test_a_category_is_no_bin(value: str, words: str) -> None:
     assert group_words({"income": value}) == words
+
+
+def test_two_groups_are_two_lines(tmp_path: Path) -> None:
+    spec = """
+    domain P {
+      city : category { "Berlin, West", Berlin }
+      part : category { north, "West, north" }
+    }
+    protected city, part
+    model m : P -> { no, yes }
+      score = (city = Berlin)
+      yes when score > 0
+      favourable yes
+    distribution alike over P
+      uniform
+    property p {
+      across city, part
+      under alike
+      measure acceptance_rate
+    }
+    """
+    (tmp_path / "s.fair").write_text(spec, encoding="utf-8")
+    report = fairdsl.check(tmp_path / "s.fair")
+    [panel] = DRAWN["groups"](report, report.properties)
+    assert panel.lines == 4
+    assert set(panel.draw.keywords["lines"]) == {  # type: ignore[attr-defined]
+        '"Berlin, West", north',
+        '"Berlin, West", "West, north"',
+        "Berlin, north",
+        'Berlin, "West, north"',
+    }
