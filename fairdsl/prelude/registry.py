@@ -171,9 +171,12 @@ def metric_named(name: str, *, privileged: bool = False) -> Metric:
 def comparison_of(name: str, definition: str | None) -> Comparison | None:
     """How a metric compares rates: one of the language by its name, any other by its expression; None: not at all."""
     if definition is not None:
+        if definition.startswith("mean(score"):
+            return Comparison.EVERY
         words = {each.value.word: each for each in Comparison}
         return words.get(definition.removeprefix("mean(").partition("(")[0])
-    known = registered(name)
+    plain, _, model = name.partition(" of ")  # `impact_ratio of new` is one as well, and a difference of two is none
+    known = registered(plain if model.isidentifier() else name)
     return known.comparison if isinstance(known, Metric) else None
 
 

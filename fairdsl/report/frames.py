@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from fairdsl.ir.metric import ACCEPTANCE, Metric
+from fairdsl.ir.question import influence_of
 from fairdsl.ir.rate import Averaged, Each, Event, Fact, Negated
 from fairdsl.prelude import metrics, registered
 from fairdsl.verdict import Cell, Rate, Value
@@ -136,16 +137,20 @@ def _metrics(report: Report) -> Iterator[dict[str, Any]]:
         }
 
 
+#: What the table of groups has beside attributes.
+_OF_RATES = ("property", "metric", "rate", "value", "low", "high", "rows", "sampling_low", "sampling_high")
+
+
 def _groups(report: Report) -> Iterator[dict[str, Any]]:
     for head, demand in _demands(report):
         metric = registered(demand.metric)
-        if not isinstance(demand.verdict, Value) or not isinstance(metric, Metric):
+        if not isinstance(demand.verdict, Value) or influence_of(demand.metric) is not None:
             continue
         for rate in demand.verdict.rates:
             yield {
                 **head,
-                "rate": rate_name(metric, rate),
-                **{name: _cell(value) for name, value in (rate.group | rate.given).items()},
+                "rate": rate_name(metric, rate) if isinstance(metric, Metric) else demand.metric,
+                **_cells(rate.group | rate.given, _OF_RATES),
                 "value": float(rate.number.low) if rate.number.exact else None,
                 "low": float(rate.number.low),
                 "high": float(rate.number.high),
@@ -162,8 +167,8 @@ def _pairs(report: Report) -> Iterator[dict[str, Any]]:
                 ("a", pair.a, pair.replay.decision_a),
                 ("b", pair.b, pair.replay.decision_b),
             ):
-                values = {name: _cell(value) for name, value in individual.items()}
-                yield {"property": item.name, "pair": number, "individual": who, "decision": decision, **values}
+                head = {"property": item.name, "pair": number, "individual": who, "decision": decision}
+                yield head | _cells(individual, head)
 
 
 def _regions(report: Report) -> Iterator[dict[str, Any]]:
@@ -187,6 +192,11 @@ KINDS = MappingProxyType({"metrics": _metrics, "groups": _groups, "pairs": _pair
 
 def _number(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
+
+
+def _cells(values: Mapping[str, Cell], columns: Container[str]) -> dict[str, Any]:
+    """Values by attributes, of which one that is called like one of the table's own ``columns`` says what it is."""
+    return {f"{name} (attribute)" if name in columns else name: _cell(value) for name, value in values.items()}
 
 
 def _cell(value: Cell) -> str | bool | int | float:

@@ -23,7 +23,7 @@ from fairdsl.report.words import cell, region
 
 if TYPE_CHECKING:
     from fairdsl.report.model import PropertyReport, Report
-    from fairdsl.verdict import Region
+    from fairdsl.verdict import Cell, Region
 
 _GOOD, _OPEN, _BAD, _INK, _FAINT = "#009E73", "#CCCCCC", "#D55E00", "#0072B2", "#555555"
 #: Inches: of a picture across, of a line in it, and of what stands above and below the lines.
@@ -97,18 +97,25 @@ class _Panel:
 def _groups(_: Report, items: Sequence[PropertyReport]) -> Iterator[_Panel]:
     """The rates of groups: between which bounds each is certain to be, and its interval of sampling."""
     for item in items:
-        panels: dict[str, dict[str, _Range]] = {}
+        panels: dict[tuple[str, bool], dict[str, _Range]] = {}
         for demand in item.demands:
             metric, groups = registered(demand.metric), demand.groups
             for rate in () if groups is None or influence_of(demand.metric) is not None else groups.rates:
-                title = rate_name(metric, rate) if isinstance(metric, Metric) else demand.definition or demand.metric
-                given = [f"{name} = {cell(value)}" for name, value in rate.given.items()]
-                label = ", ".join([*(cell(value) for value in rate.group.values()), *given])
-                ends = float(rate.number.low), float(rate.number.high), _floats(rate.sampling)
-                # Demands about the same rates list them once more.
-                panels.setdefault(title, {}).setdefault(label, ends)
-        for title, lines in panels.items():
-            yield _Panel(f"{item.name}: {title}", len(lines), partial(_ranges, lines=lines, rates=True))
+                title = rate_name(metric, rate) if isinstance(metric, Metric) else demand.metric
+                given = [f"{name} = {_listed(value)}" for name, value in rate.given.items()]
+                label = ", ".join([*map(_listed, rate.group.values()), *given])
+                lines = panels.setdefault((title, rate.mean), {})
+                # Demands about the same rates list them once more, and one of them may have asked for sampling.
+                if label not in lines or rate.sampling is not None:
+                    lines[label] = float(rate.number.low), float(rate.number.high), _floats(rate.sampling)
+        for (title, mean), lines in panels.items():
+            yield _Panel(f"{item.name}: {title}", len(lines), partial(_ranges, lines=lines, scores=mean, rates=True))
+
+
+def _listed(value: Cell) -> str:
+    """A value among others, of which two lists never read alike."""
+    text = cell(value)
+    return f'"{text}"' if "," in text else text
 
 
 def _influences(_: Report, items: Sequence[PropertyReport]) -> Iterator[_Panel]:
@@ -128,19 +135,20 @@ def _floats(number: Enclosure | None) -> tuple[float, float] | None:
     return None if number is None else (float(number.low), float(number.high))
 
 
-def _ranges(ax: Any, *, lines: dict[str, _Range], rates: bool = False) -> None:
-    """A range a line, from the top."""
+def _ranges(ax: Any, *, lines: dict[str, _Range], rates: bool = False, scores: bool = False) -> None:
+    """A range a line, from the top; in percent, but for means of ``scores``."""
     for place, (low, high, whisker) in enumerate(lines.values()):
         if whisker is not None:
             ax.plot(whisker, [place, place], color=_FAINT, linewidth=1, marker="|", markersize=6, zorder=1)
         ax.plot([low, high], [place, place], color=_INK, linewidth=5, solid_capstyle="butt", zorder=2)
         ax.plot([(low + high) / 2], [place], color=_INK, marker="o" if low == high else "|", zorder=3)
-    if rates and all(low >= 0 and high <= 1 for low, high, _ in lines.values()):
+    if rates and not scores and all(low >= 0 and high <= 1 for low, high, _ in lines.values()):
         ax.set_xlim(0, 1)
     else:
         ax.axvline(0, color=_FAINT, linewidth=0.8)
     _named(ax, list(lines))
-    _in_percent(ax.xaxis)
+    if not scores:
+        _in_percent(ax.xaxis)
     ax.grid(axis="x", linewidth=0.4)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -95,7 +96,7 @@ def known(demand: DemandReport, value: Interval) -> str:
     """A demand's number, or whom it names."""
     limit = demand.threshold
     if demand.groups is not None and demand.comparison is not None and not demand.comparison.value.compares:
-        said = _of_groups(demand.comparison, value, demand.groups)
+        said = _of_groups(demand, demand.comparison, value, demand.groups)
     else:
         said = number(value, in_percent(demand), None if limit is None else limit.limit)
     if demand.estimated_with is not None:
@@ -111,15 +112,16 @@ def in_percent(demand: DemandReport) -> bool:
     return is_rate or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(comparison: Comparison, value: Interval, groups: Value) -> str:
+def _of_groups(demand: DemandReport, comparison: Comparison, value: Interval, groups: Value) -> str:
     """The spread of the rates, or who has the highest or lowest."""
+    percent = in_percent(demand)
     if not comparison.value.names_groups:
-        return number(value, True) if value.exact is not None else f"from {between(value)}"
+        return number(value, percent) if value.exact is not None else f"from {between(value, percent=percent)}"
     places = groups.most if comparison is Comparison.MOST else groups.least
     found = [groups.rates[place].group for place in sorted(places)]
     names = [group_words(group) for group in found[:_NAMED]]
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
-    return f"{' or '.join([*names, *more])} ({number(value, True)})"
+    return f"{' or '.join([*names, *more])} ({number(value, percent)})"
 
 
 def group_words(group: Mapping[str, Cell]) -> str:
@@ -127,19 +129,23 @@ def group_words(group: Mapping[str, Cell]) -> str:
     return " and ".join(_equals(name, value) for name, value in group.items()) or "everybody"
 
 
+#: Bins as they are written (``fairdsl.metrics.words``); categories may be called `>50K`, or `either .. or`.
+_NUMBER = r"-?[0-9][0-9./e+-]*"
+_FROM_TO, _ENDS = re.compile(rf"{_NUMBER} \.\. {_NUMBER}"), re.compile(rf"[<>]=? {_NUMBER}( and <=? {_NUMBER})?")
+
+
 def _equals(name: str, value: Cell) -> str:
-    text = _one_value(value)
-    if isinstance(value, str) and " .. " in value:
+    if isinstance(value, str) and _FROM_TO.fullmatch(value):
         return f"{name} in {value}"
-    if isinstance(value, str) and value[:1] in ("<", ">"):
+    if isinstance(value, str) and _ENDS.fullmatch(value):
         return " and ".join(f"{name} {part}" for part in value.split(" and "))
-    return f"{name} = {text}"
+    return f"{name} = {_one_value(value)}"
 
 
-def between(value: Interval) -> str:
-    """Both ends in percent, rounded outward: ``14% to 55.01%``."""
-    low = "0%" if value.low is None else shown(value.low, percent=True, towards=Towards.DOWN)
-    high = "100%" if value.high is None else shown(value.high, percent=True, towards=Towards.UP)
+def between(value: Interval, *, percent: bool = True) -> str:
+    """Both ends, rounded outward: ``14% to 55.01%``."""
+    low = "0%" if value.low is None else shown(value.low, percent=percent, towards=Towards.DOWN)
+    high = "100%" if value.high is None else shown(value.high, percent=percent, towards=Towards.UP)
     return f"{low} to {high}"
 
 

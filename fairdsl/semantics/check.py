@@ -69,6 +69,9 @@ def check_spec(
     checker, world = _with_declarations(expanded, complete, own)
     properties = checker.properties(world)
     if not (own.has_errors or before.has_errors) and complete:
+        assert len(properties) == len(expanded.instances), (
+            "a property is asked with all its demands, or it is said why not"
+        )
         own.extend(report_unused(loaded.main, properties, [each.node for each in expanded.instances], known.below))
     expanded.world.sweep()
     world.sweep()

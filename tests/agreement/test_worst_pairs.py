@@ -143,9 +143,22 @@ def test_a_required_one_is_a_demand_about_all_pairs(tmp_path: Path, demand: str,
     assert found.quantity is Quantity.HOLDS
 
 
+def test_shares_are_of_those_whom_a_required_gap_is_kept_for(tmp_path: Path) -> None:
+    """Three and a half apart at most: only those are who have nobody of the other sex two below, or two above."""
+    check_of(tmp_path, "require max_score_gap <= 3.5\n  require fair_share >= 4%\n  measure discrimination_rate")
+    kept, share, rate = fairdsl.check(tmp_path / "s.fair").properties[0].demands
+    assert (kept.judgement, share.judgement) == (Judgement.VIOLATED, Judgement.VIOLATED)
+    assert share.value == Interval(Fraction(2, 51), Fraction(2, 51))
+    assert rate.value == Interval(Fraction(49, 51), Fraction(49, 51))
+
+
 @pytest.mark.parametrize(
     ("demand", "says"),
     [
+        (
+            "require max_score_gap <= 4\n  require same decision\n  measure fair_share",
+            "this property demands two things",
+        ),
         ("require max_score_gap >= 3", "bounded from above"),
         ("require max_score_gap <= -3", "a gap is never negative"),
         ("measure max_score_gap within 1%", "write `measure max_score_gap`"),

@@ -255,3 +255,38 @@ def test_so_is_one_inside_a_rule(tmp_path: Path) -> None:
 def test_the_missing_rule_is_written_out(tmp_path: Path) -> None:
     (finding,) = findings(model("  score = age"), tmp_path)
     assert "`grant when score > 0`" in (finding.help or "")
+
+
+OF_TWO_MODELS = """
+domain P {
+  sex : category { female, male }
+  n : integer 0 .. 9
+}
+protected sex
+model old : P -> { no, yes }
+  score = n - 5
+  yes when score > 0
+  favourable yes
+model new : P -> { no, yes }
+  score = m + 2 * (sex = female) - 5  # error: E0203
+  yes when score > 0
+  favourable yes
+distribution everybody over P
+  uniform
+property of_groups {
+  across sex
+  under everybody
+  measure acceptance_rate of old, acceptance_rate of new
+}
+property of_pairs {
+  compare a, b : P
+  differ in sex
+  model old
+  require same decision
+  require new(a) = old(b)
+}
+"""
+
+
+def test_of_what_is_demanded_of_a_broken_model_the_model_alone_is_said(tmp_path: Path) -> None:
+    assert_found_as_marked(OF_TWO_MODELS, tmp_path)

@@ -2,7 +2,8 @@
 
 Given all other columns, those that differ hang on their *blanket* alone: their parents, their children, and the other
 parents of these. So what somebody is who is drawn again, given what the two share, is a table over the blanket: the
-product of the factors that mention what differs, divided by its sum. Columns with that distribution stand behind the
+product of the factors that mention what differs, divided by its sum. The two need not share the label, so where it is
+in the blanket it is summed over, with all the factors that mention it. Columns with that distribution stand behind the
 network's own; then the two are decided apart with the sum, over two assignments of what differs, of
 
     Pr[x has the one, x' has the other, and copies of the model for the two decide apart],
@@ -13,6 +14,7 @@ differs, the table would have to be over all that the condition reads; they are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
@@ -21,7 +23,7 @@ from math import prod
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.rates.people import ASSIGNMENTS, Case, case_of, nobody_compared
 from fairdsl.ir.expr import TRUE, conjoin, variables
-from fairdsl.ir.population import Factor, Inside, Network
+from fairdsl.ir.population import Factor, Inside, Network, label_column
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, SameDecision
 from fairdsl.metrics.alike import having, together
@@ -64,21 +66,29 @@ def redrawn_of(problem: Problem) -> list[Case] | Refusal:
 
 def drawn_again(law: Network, differ: tuple[int, ...]) -> Network | str:
     """The network with a column more for each that differs, given all others; why there is none."""
-    mentioning = [each for each in law.factors if {each.column, *each.parents} & set(differ)]
-    cells = law.cells
+    cells, label = law.cells, label_column(law)
+    mentioning = _mentioning(law, differ)
+    hidden = () if label is None or not _mentioning(law, (label,), among=mentioning) else (label,)
+    mentioning = _mentioning(law, (*differ, *hidden))
     if any(cell.inside is not Inside.POINT for column in differ for cell in cells[column]):
         return "what differs is known by its bins alone"
+    shared = (of for at, of in enumerate(cells) if at not in (*differ, label))
+    if any(cell.inside is Inside.UNKNOWN for of in shared for cell in of):
+        return "what the two share is known by its bins alone, inside of which it may depend on what differs"
     if any(not isinstance(row, tuple) for each in mentioning for row in each.rows.values()):
         return "what depends on what differs has a normal distribution"
-    blanket = sorted({at for each in mentioning for at in (each.column, *each.parents)} - set(differ))
-    if prod(len(cells[at]) for at in (*blanket, *differ)) > _ENTRIES:
+    blanket = sorted({at for each in mentioning for at in (each.column, *each.parents)} - {*differ, *hidden})
+    if prod(len(cells[at]) for at in (*blanket, *differ, *hidden)) > _ENTRIES:
         return "what differs depends on too much at once"
     first = len(law.columns)
     rows: list[dict[tuple[int, ...], tuple[Fraction, ...]]] = [{} for _ in differ]
-    for shared in product(*(range(len(cells[at])) for at in blanket)):
-        at = dict(zip(blanket, shared, strict=True))
+    for given in product(*(range(len(cells[at])) for at in blanket)):
+        at = dict(zip(blanket, given, strict=True))
         masses = {
-            own: _mass(mentioning, at | dict(zip(differ, own, strict=True)))
+            own: sum(
+                _mass(mentioning, at | dict(zip((*differ, *hidden), (*own, *unseen), strict=True)))
+                for unseen in product(*(range(len(cells[column])) for column in hidden))
+            )
             for own in product(*(range(len(cells[column])) for column in differ))
         }
         for place, column in enumerate(differ):
@@ -88,7 +98,7 @@ def drawn_again(law: Network, differ: tuple[int, ...]) -> Network | str:
                     sum(m for own, m in masses.items() if own[: place + 1] == (*before, c)) for c in range(count)
                 ]
                 if whole := sum(of_cells):
-                    rows[place][*shared, *before] = tuple(Fraction(each) / whole for each in of_cells)
+                    rows[place][*given, *before] = tuple(Fraction(each) / whole for each in of_cells)
     added = tuple(
         Factor(column=first + place, parents=(*blanket, *range(first, first + place)), rows=rows[place])
         for place in range(len(differ))
@@ -100,6 +110,11 @@ def drawn_again(law: Network, differ: tuple[int, ...]) -> Network | str:
         cells=(*cells, *(cells[column] for column in differ)),
         factors=(*law.factors, *added),
     )
+
+
+def _mentioning(law: Network, columns: tuple[int, ...], among: Sequence[Factor] | None = None) -> list[Factor]:
+    every = law.factors if among is None else among
+    return [each for each in every if {each.column, *each.parents}.intersection(columns)]
 
 
 def _mass(factors: list[Factor], at: dict[int, int]) -> Fraction:

@@ -66,18 +66,19 @@ def facts(told: Sequence[tuple[str, Content]]) -> Content:
 def _table(table: Table) -> Content:
     places = list(range(table.rows)) if table.rows <= MOST_ROWS else list(table.brief)
     head = [element("th", column.name, scope="col", class_="n" if column.number else None) for column in table.columns]
-    sampled = next((column for column in table.columns if column.name.endswith("interval")), None)
+    # Attributes may be called like these, and are no numbers.
+    sampled = next((column for column in table.columns if column.number and column.name.endswith("interval")), None)
+    at = next((place for place, column in enumerate(table.columns) if column.number and column.name == "rate"), None)
     rows = []
     for place in places:
         cells = []
-        for column in table.columns:
+        for number, column in enumerate(table.columns):
             entry = column.entries[place]
             cells.append(element("td", entry.text, class_="n" if column.number else None))
-            if column.name == "rate":
+            if number == at:
                 sampling = None if sampled is None else sampled.entries[place].ends
                 cells.append(element("td", _drawn(entry, sampling, table.required)))
         rows.append(element("tr", cells))
-    at = next((number for number, column in enumerate(table.columns) if column.name == "rate"), None)
     if at is not None:
         head.insert(at + 1, element("th", "0% to 100%", scope="col"))
     more = table.rows - len(places)

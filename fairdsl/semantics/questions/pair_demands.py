@@ -83,11 +83,11 @@ class PairDemands:
         """What shares count: the property's own demand, or the same decision by default."""
         quiet = replace(self, reporter=Reporter())  # what is wrong is reported when each demand is read
         found = [
-            quiet._asked(clause.demand, question)
+            quiet._asked(written, question)
             for clause in self.node.clauses
             if isinstance(clause, tree.RequireClause)
-            and metric_comparison(written_out(clause.demand, self.compare)) is None
-            and quiet._share_of(clause.demand) is None
+            and metric_comparison(written := written_out(clause.demand, self.compare)) is None
+            and quiet._share_of(written) is None
         ]
         demands = list(dict.fromkeys(demand for demand in found if demand is not None))
         shares = [clause for clause in self.node.clauses if asks_for_share(clause)]

@@ -86,7 +86,7 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             conditions=scope.conditions,
             reporter=reporter,
         ).demands()
-    if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
+    if len(demands) < _demanded(node) or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
     derived = next((each.question.derived for each in demands if isinstance(each.question, GroupMetric)), ())
     under = first(node, tree.UnderClause)
@@ -110,6 +110,12 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         formulas=_said_once([words.formula for words in every]),
         span=node.name.span,
     )
+
+
+def _demanded(node: tree.Property) -> int:
+    """How many demands are written, of which an influence may be several."""
+    measured = (len(clause.items) for clause in node.clauses if isinstance(clause, tree.MeasureClause))
+    return sum(measured) + sum(isinstance(clause, tree.RequireClause) for clause in node.clauses)
 
 
 def _said_once(formulas: Sequence[str]) -> tuple[str, ...]:
