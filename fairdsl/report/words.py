@@ -95,7 +95,7 @@ def known(demand: DemandReport, value: Interval) -> str:
     """A demand's number, or whom it names."""
     limit = demand.threshold
     if demand.groups is not None and demand.comparison is not None and not demand.comparison.value.compares:
-        said = _of_groups(demand.comparison, value, demand.groups)
+        said = _of_groups(demand.comparison, value, demand.groups, None if limit is None else limit.limit)
     else:
         said = number(value, in_percent(demand), None if limit is None else limit.limit)
     if demand.estimated_with is not None:
@@ -111,10 +111,17 @@ def in_percent(demand: DemandReport) -> bool:
     return is_rate or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(comparison: Comparison, value: Interval, groups: Value) -> str:
+def _of_groups(comparison: Comparison, value: Interval, groups: Value, limit: Fraction | None) -> str:
     """The spread of the rates, or who has the highest or lowest."""
     if not comparison.value.names_groups:
-        return number(value, True) if value.exact is not None else f"from {between(value)}"
+        if value.exact is not None:
+            return number(value, True)
+        if any(rate.low != rate.high for rate in groups.rates):
+            return f"from {between(value)}"
+        # The ends are rates of groups, written as in the table of groups, and no bounds.
+        rates = sorted(rate.low for rate in groups.rates)
+        low, high = (number(Interval(end, end), True, limit) for end in (rates[0], rates[-1]))
+        return f"from {low} to {high}"
     places = groups.most if comparison is Comparison.MOST else groups.least
     found = [groups.rates[place].group for place in sorted(places)]
     names = [group_words(group) for group in found[:_NAMED]]
