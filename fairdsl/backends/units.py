@@ -103,7 +103,11 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
         count = sets[index].count
         if count is None:
             name = problem.domain.attributes[index].name
-            return Refusal(why=f"`{name}` is real, so not all who are compared can be listed", span=pair.span)
+            return Refusal(
+                why=f"`{name}` is real, so not all who are compared can be listed",
+                span=pair.span,
+                instead=f"declare `{name}` as `integer`, or let those who are compared be equal in it",
+            )
         people *= count
     units = Units(problem, asked, sets)
     if people > (_PEOPLE if units.connected or asked.of_individuals else _PAIRED):

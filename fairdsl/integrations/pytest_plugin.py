@@ -61,13 +61,17 @@ class FairItem(pytest.Item):
         """Check it; what it measures passes."""
         import fairdsl
         from fairdsl.report.model import ExitCode
+        from fairdsl.report.sentences import plain
         from fairdsl.report.text import render
 
         given = self.config.getoption("--fair-timeout")
         seconds = float(self.config.getini("fair_timeout")) if given is None else given
         report = fairdsl.check(self.path, properties=[self.name], timeout=seconds)
         if report.exit_code is not ExitCode.HOLDS:
-            raise UnfairError(render(report))
+            (item,) = report.properties
+            # The first line is the one in pytest's summary.
+            leading = next((demand for demand in item.demands if demand.judgement is item.judgement), item.demands[0])
+            raise UnfairError(f"{item.judgement.value}: {plain(leading)}\n\n{render(report)}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The report; of mistakes what they are, and of anything else the trace."""

@@ -195,6 +195,10 @@ def refusal_of_clauses(demand: Demand) -> Refused | None:
     instead = f"leave out `{clause}`"
     if clause.startswith("under "):
         instead += ", or ask for a share of those it describes, as in `require fair_share >= 95%`"
+    elif demand.beyond[0] == demand.span:  # of its metric nothing would be left
+        instead = "ask for `fair_share` or `discrimination_rate`"
+    elif demand.quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE):
+        instead += ": of rows the share is counted, with the 95% interval of whom they were drawn from beside it"
     return Refused(diagnostics=(errors.no_backend(f"`{clause}`", demand.beyond[0], why, instead, reasons),))
 
 

@@ -96,7 +96,7 @@ def known(demand: DemandReport, value: Interval) -> str:
     """A demand's number, or whom it names."""
     limit = demand.threshold
     if demand.groups is not None and demand.comparison is not None and not demand.comparison.value.compares:
-        said = _of_groups(demand, demand.comparison, value, demand.groups)
+        said = _of_groups(demand, demand.comparison, value, demand.groups, None if limit is None else limit.limit)
     else:
         said = number(value, in_percent(demand), None if limit is None else limit.limit)
     if demand.estimated_with is not None:
@@ -112,11 +112,20 @@ def in_percent(demand: DemandReport) -> bool:
     return is_rate or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(demand: DemandReport, comparison: Comparison, value: Interval, groups: Value) -> str:
+def _of_groups(
+    demand: DemandReport, comparison: Comparison, value: Interval, groups: Value, limit: Fraction | None
+) -> str:
     """The spread of the rates, or who has the highest or lowest."""
     percent = in_percent(demand)
     if not comparison.value.names_groups:
-        return number(value, percent) if value.exact is not None else f"from {between(value, percent=percent)}"
+        if value.exact is not None:
+            return number(value, percent)
+        if any(rate.low != rate.high for rate in groups.rates):
+            return f"from {between(value, percent=percent)}"
+        # The ends are rates of groups, written as in the table of groups, and no bounds.
+        rates = sorted(rate.low for rate in groups.rates)
+        low, high = (number(Interval(end, end), percent, limit) for end in (rates[0], rates[-1]))
+        return f"from {low} to {high}"
     places = groups.most if comparison is Comparison.MOST else groups.least
     found = [groups.rates[place].group for place in sorted(places)]
     names = [group_words(group) for group in found[:_NAMED]]

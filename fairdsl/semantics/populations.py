@@ -65,9 +65,9 @@ def check_distribution(
     if domain is None or kind is None:
         return None
     full = domain_with_label(domain, label)
-    lacked = next((attribute for attribute in domain.attributes if attribute.gap), None)
-    if lacked is not None and kind != "empirical":
-        reporter.report(errors.no_distribution_of_missing(lacked.name, node.name.span))
+    lacked = [attribute.name for attribute in domain.attributes if attribute.gap]
+    if lacked and kind != "empirical":
+        reporter.report(errors.no_distribution_of_missing(lacked, node.name.span))
         return None
     distributions = [clause for clause in node.clauses if isinstance(clause, tree.ColumnDistribution)]
     declared = check_distributions(distributions, full, reporter)

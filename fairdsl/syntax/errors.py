@@ -148,6 +148,9 @@ def list_comma(place: Span, left_over: bool, before: str, after: str, *, quotabl
         title, label = f"a comma is missing between `{before}` and `{after}`", "`,` belongs before this"
         one_value = f', or `"{before} {after}"` for one value' if quotable else ""
         mend, fix = f"write `{before}, {after}`{one_value}", Edit(_before(place), ", ")
+        if after == "and":
+            title, label = f"a comma belongs behind `{before}`", "`,` belongs in the place of this"
+            mend, fix = "write commas between names", Edit(place, ",")
     return Diagnostic(
         code="E0109",
         title=title,

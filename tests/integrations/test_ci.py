@@ -202,6 +202,7 @@ def test_specs_are_tests(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert "1 failed, 1 passed, 1 error" in done.stdout, done.stdout
+    assert "bad.fair::sex_never_decides - violated: " in done.stdout, done.stdout
     assert "VIOLATED" in done.stdout
     assert "E01" in done.stdout
 

@@ -149,7 +149,7 @@ REPORT = Report(
             sentence="",
             clauses=(),
             demands=(
-                demand(rated((F(1, 3), F(1, 3)), (F(1, 2), F(1, 2))), "acceptance_rate", "40%"),
+                demand(rated((F(1, 6), F(1, 6)), (F(1, 2), F(1, 2))), "acceptance_rate", "16.67%"),
                 demand(rated((F(1, 3), F(2, 5)), (F(1, 2), F(1, 2))), "acceptance_rate"),
             ),
         ),

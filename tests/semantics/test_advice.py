@@ -9,6 +9,7 @@ import pytest
 from marked_specs import assert_found_as_marked, checked, each, findings, groups, only_property, pairs
 
 from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.expr import TRUE
 
 PERSON = "domain Person { job : category { clerk, nurse } age : integer 18 .. 90 income : real 0 .. 100 }\n"
 MODEL = "model approve : Person -> { no, yes }\n"
@@ -107,6 +108,23 @@ ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         f"{PERSON}{MODEL}  score = income\n  yes when probability >= 1 # error: E0303\n",
         ("never 1 itself",),
     ),
+    "two metrics in a line": (
+        groups("  require impact_ratio >= 80% and parity_gap <= 5% # error: E0414"),
+        ("`require impact_ratio >= 80%` and `require parity_gap <= 5%`", "a line each"),
+    ),
+    "groups of nobody": (
+        groups("  require impact_ratio >= 80%", under="").replace("property p {", "property p { # error: E0406"),
+        ("write `under people`",),
+    ),
+    "a number compared with missing": (
+        "domain Person { income : real 0 .. 100 or missing\n  where income != missing # error: E0302\n}",
+        ("`income is missing`, or `not income is missing`",),
+    ),
+    "a distribution of several that may be missing": (
+        "domain Person { income : real 0 .. 9 or missing debt : real 0 .. 9 or missing }\n"
+        "distribution d over Person uniform # error: E0302\n",
+        ("`income` and `debt` may be missing",),
+    ),
     "a label in a target": (pairs("  among age > 20 and repaid # error: E0203"), ("is a label", "true outcome")),
 }
 
@@ -189,6 +207,31 @@ property p {{
 def test_a_constant_condition_is_called_what_it_is(condition: str, title: str, tmp_path: Path) -> None:
     (finding,) = assert_found_as_marked(pairs(f"  among {condition} # warning: W0802"), tmp_path)
     assert finding.title == title
+
+
+def test_only_constraints_that_somebody_wrote_are_shown(tmp_path: Path) -> None:
+    text = """
+domain Client {
+  income : real 0 .. 250 or missing
+  age : integer 18 .. 90
+  sex : category { female, male }
+}
+protected sex
+model approve : Client -> { reject, grant }
+  grant when income > 40
+property p {
+  compare a, b : Client
+  differ in sex
+  among not income is missing
+  require same decision
+}
+"""
+    found = only_property(text, tmp_path)
+    assert found.domain.where != TRUE
+    assert not [clause for clause in found.clauses if clause.startswith("domain constraint")]
+    assert "among (both individuals): not income is missing" in found.clauses
+    ruled = only_property(text.replace("male }\n}", "male }\n  where age >= 20\n}"), tmp_path)
+    assert "domain constraint: age >= 20" in ruled.clauses
 
 
 def test_the_code_of_those_who_lack_a_number_is_nobodys_value(tmp_path: Path) -> None:

@@ -146,6 +146,7 @@ def test_a_statement_that_breaks_off() -> None:
         ("domain D {\n  x : category { a, b, }\n}", "2"),
         ("domain D {\n  x : boolean,\n  y : boolean\n}", "2"),
         ("protected a b", "1"),
+        ("property p {\n  across race and sex\n  under cohort\n}", "2"),
         ("domain D {\n  x : category { a b }\n}", "2"),
     ],
 )

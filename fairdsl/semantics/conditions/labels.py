@@ -117,9 +117,7 @@ def value_code(node: tree.Expression | tree.Name, attribute: Attribute, reporter
 def _value_of_somebody(node: tree.Expression | tree.Name, attribute: Attribute, reporter: Reporter) -> Fraction | None:
     """The code of a value with which a condition may compare: not of missing, of which every comparison is false."""
     if attribute.missing is not None and _word(node) == MISSING:
-        why = "a comparison with a value that somebody lacks is false, and so is its negation"
-        help_text = f"write `{attribute.name} is missing`"
-        reporter.report(errors.not_comparable("`missing` is not a value to compare with", node.span, why, help_text))
+        reporter.report(errors.compared_with_missing(attribute.name, node.span))
         return None
     return value_code(node, attribute.known, reporter)
 

@@ -32,6 +32,7 @@ from fairdsl.ir.expr import (
     Relation,
     Variable,
     conjoin,
+    conjuncts,
     holds_at,
     opposite,
     variables,
@@ -103,6 +104,12 @@ def nobody_between(domain: Domain) -> Predicate:
             if attribute.gap
         )
     )
+
+
+def as_written(domain: Domain) -> Predicate:
+    """The domain's constraints without what keeps codes of missing values apart, which nobody wrote."""
+    apart = conjuncts(nobody_between(domain))
+    return conjoin(*(each for each in conjuncts(domain.where) if each not in apart))
 
 
 def of_those_present(predicate: Predicate, domain: Domain) -> Predicate:

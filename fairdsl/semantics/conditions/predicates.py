@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Reporter
-from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
+from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Domain, Integer, Real, show_number
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable
 from fairdsl.semantics import errors
 from fairdsl.semantics.conditions.arithmetic import Arithmetic
@@ -148,6 +148,9 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
         labelled = labelled_attribute(side, scope)
         if labelled is not None:
             return compare_labels(node, labelled, other, relation, scope, reporter)
+        if (lacked := _lacked(side, other, scope)) is not None:
+            reporter.report(errors.compared_with_missing(lacked, other.span))
+            return None
     if isinstance(node.left, tree.Call) and node.left.function.text == "abs":
         return _absolute(node, node.left, node.right, relation, scope, reporter)
     if isinstance(node.right, tree.Call) and node.right.function.text == "abs":
@@ -160,6 +163,15 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
         return None
     apart = _still_lacked(left - right, (left, right), node, scope, reporter)
     return None if apart is None else Compare(left=apart, relation=relation, span=node.span)
+
+
+def _lacked(side: tree.Expression, other: tree.Expression, scope: ConditionScope) -> str | None:
+    """The attribute of ``income = missing``; None where `missing` is an attribute itself, or nobody lacks a value."""
+    if not (isinstance(side, tree.Reference) and isinstance(other, tree.Reference)) or other.name.text != MISSING:
+        return None
+    found = resolve_attribute(side, scope, Reporter())
+    itself = resolve_attribute(other, scope, Reporter())
+    return None if found is None or itself is not None or found[1].missing is None else found[1].name
 
 
 def _weighs_a_value(node: tree.Comparison, scope: ConditionScope) -> bool:

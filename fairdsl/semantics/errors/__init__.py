@@ -2,6 +2,7 @@
 
 from fairdsl.semantics.errors.missing import (
     cancels_missing,
+    compared_with_missing,
     derived_of_missing,
     no_distribution_of_missing,
     no_volume_of_missing,
@@ -74,6 +75,7 @@ __all__ = [
     "clause_missing",
     "clause_out_of_place",
     "codes_left_out",
+    "compared_with_missing",
     "declared_twice",
     "demand_not_understood",
     "derived_of_missing",

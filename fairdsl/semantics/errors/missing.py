@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.semantics.errors.types import not_comparable
+from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
 
 
-def no_distribution_of_missing(attribute: str, span: Span) -> Diagnostic:
-    """Probabilities of a real number, or of one that is compared by distances, which may be missing."""
+def compared_with_missing(attribute: str, span: Span) -> Diagnostic:
+    """`x = missing`, and `x != missing`."""
     return not_comparable(
-        f"`{attribute}` may be missing, and has no distribution but that of rows",
+        "`missing` is not a value to compare with",
         span,
-        "among its values probability is spread by length, and those who have none have no length",
-        f'count the rows, as in `empirical from "people.csv"`, or declare `{attribute}` as `integer ... or missing`, '
-        "and write no distance in it",
+        "a comparison with a value that somebody lacks is false, and so is its negation",
+        f"write `{attribute} is missing`, or `not {attribute} is missing`",
     )
 
 
-def no_volume_of_missing(attribute: str, span: Span) -> Diagnostic:
-    """A share of a domain with a real number that may be missing, where no rows say who is how frequent."""
+def no_distribution_of_missing(attributes: Sequence[str], span: Span) -> Diagnostic:
+    """Probabilities of real numbers, or of ones that are compared by distances, which may be missing."""
     return not_comparable(
-        f"`{attribute}` is real and may be missing, so a share without `under` has no meaning",
+        f"{listing(attributes)} may be missing, so there is no distribution but that of rows",
+        span,
+        "among its values probability is spread by length, and those who have none have no length",
+        f'count the rows, as in `empirical from "people.csv"`, or declare {listing(attributes)} as '
+        "`integer ... or missing`, with no `within`",
+    )
+
+
+def no_volume_of_missing(attributes: Sequence[str], span: Span) -> Diagnostic:
+    """A share of a domain with real numbers that may be missing, where no rows say who is how frequent."""
+    return not_comparable(
+        f"a share without `under` has no meaning where {listing(attributes)} may be missing, and real",
         span,
         "people who have a value are measured by length, and beside that those who have none would count nothing",
-        f"write `under` and rows, or declare `{attribute}` as `integer ... or missing`, whose values are counted",
+        f"write `under` and rows, or declare {listing(attributes)} as `integer ... or missing`: values are counted",
     )
 
 

@@ -17,6 +17,7 @@ from fairdsl.semantics.checked import CheckedDistribution, CheckedModel
 from fairdsl.semantics.conditions.constant import report_constant
 from fairdsl.semantics.conditions.predicates import lower_condition
 from fairdsl.semantics.conditions.scope import ConditionScope, attribute_index
+from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.populations import domain_with_label, population_named, with_columns
 from fairdsl.semantics.questions.metric_terms import word_of
 from fairdsl.semantics.questions.one_group import NoGroup, one_group
@@ -171,12 +172,14 @@ class GroupClauses:
     def _population(self) -> CheckedDistribution | None:
         clause = self._first(tree.UnderClause)
         if clause is None:
+            declared = listing((f"under {name}" for name in self.distributions), "or")
+            help_text = f"write {declared or '`under NAME`, and declare that `distribution`'}"
             self.reporter.report(
                 errors.clause_missing(
                     self.node.name.text,
                     self.node.name.span,
                     "does not say under which population",
-                    "declare a `distribution` and write `under NAME`: a rate is a rate among somebody",
+                    f"{help_text}: a rate is a rate among somebody",
                 )
             )
             return None

@@ -106,12 +106,11 @@ class GroupBuilder:
             return self._difference(both, clause, groups)
         found = metric_comparison(comparison)
         if found is None:
-            self.reporter.report(
-                errors.demand_not_understood(
-                    clause.demand.span,
-                    "write a metric and a number, as in `require impact_ratio >= 80%`",
-                )
-            )
+            help_text = "write a metric and a number, as in `require impact_ratio >= 80%`"
+            if isinstance(comparison, tree.Conjunction):
+                lines = listing(f"require {part.span.text}" for part in comparison.parts)
+                help_text = f"write {lines}, a line each"
+            self.reporter.report(errors.demand_not_understood(clause.demand.span, help_text))
             return []
         side, relation, number = found
         metric = self._metric(side, groups)

@@ -71,12 +71,12 @@ class PairDemands:
                     demands.append(self._required(clause, question, counted))
                 case tree.MeasureClause(items=items):
                     demands += [self._measured(item, question, counted) for item in items]
-        lacked = next((a for a in self.model.domain.attributes if isinstance(a.present, Real)), None)
-        if lacked is None:
+        lacked = [a.name for a in self.model.domain.attributes if isinstance(a.present, Real)]
+        if not lacked:
             return demands
         for demand in demands:
             if demand is not None and demand.under is None and not demand.beyond and _weighs(demand):
-                self.reporter.report(errors.no_volume_of_missing(lacked.name, demand.span))
+                self.reporter.report(errors.no_volume_of_missing(lacked, demand.span))
         return demands
 
     def _counted(self, question: Pair) -> Pair | Demanded | None:

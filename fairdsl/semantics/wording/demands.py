@@ -10,7 +10,14 @@ from fairdsl.ir.demand import Decision, Demanded
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, Compare, Relation, atoms
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.semantics.wording.pairs import clauses_in_force, how_they_differ, pair_formula, predicate_text, taken_from
+from fairdsl.semantics.wording.pairs import (
+    clauses_in_force,
+    domain_constraint,
+    how_they_differ,
+    pair_formula,
+    predicate_text,
+    taken_from,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +36,7 @@ class DemandWords:
         """Every clause that shapes the question, the implicit ones included, one line each."""
         asked = self.question
         if asked.alone:
-            lines = [f"compare {asked.names[0]} : {self.domain.name}"]
-            if self.domain.where != TRUE:
-                lines.append(f"domain constraint: {predicate_text(self.domain.where, self.domain)}")
+            lines = [f"compare {asked.names[0]} : {self.domain.name}", *domain_constraint(self.domain)]
             if asked.pair.target != TRUE:
                 lines.append(f"among: {predicate_text(asked.pair.target, self.domain)}")
         else:

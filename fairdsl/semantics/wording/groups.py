@@ -16,7 +16,7 @@ from fairdsl.ir.expr import TRUE, Linear, Member, conjuncts
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Precision, Threshold, metric_words
 from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIn, ScoreIs
 from fairdsl.semantics.questions.influences import in_words
-from fairdsl.semantics.wording.pairs import predicate_text, sum_text, value_text
+from fairdsl.semantics.wording.pairs import domain_constraint, predicate_text, sum_text, value_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,7 @@ class GroupWords:
         if averaged := self._averaged(question):
             given = "" if question.metric.rate.along_paths else " given the group"
             lines.append(f"marginalised{given}: {', '.join(averaged)}")
-        if self.columns.where != TRUE:
-            lines.append(f"domain constraint: {predicate_text(self.columns.where, self.columns)}")
+        lines.extend(domain_constraint(self.columns))
         if question.deserving is not None:
             lines.append(f"deserving: {self._deserving(question)}")
         return tuple(lines)

@@ -22,6 +22,7 @@ from fairdsl.ir.question import (
     Sure,
     Threshold,
 )
+from fairdsl.semantics.conditions.missing import as_written
 
 Names = tuple[str, ...]
 #: What the two individuals are called where no spec says so.
@@ -42,7 +43,9 @@ def predicate_text(predicate: Predicate, domain: Domain, names: Names = NAMES) -
             return " and ".join(_grouped(part, domain, names) for part in parts)
         case Or(parts):
             return " or ".join(_grouped(part, domain, names) for part in parts)
-        case Not(Member(variable=variable, values=values)) if len(values) == 1:
+        case Not(Member(variable=variable, values=values) as member) if len(values) == 1:
+            if values == {domain.attributes[variable.attribute].missing}:
+                return f"not {predicate_text(member, domain, names)}"
             return f"{_name(variable, domain, names)} != {_value(variable, next(iter(values)), domain)}"
         case Not(part):
             return f"not ({predicate_text(part, domain, names)})"
@@ -108,6 +111,12 @@ def _multiple(variable: Variable, factor: Fraction, domain: Domain, names: Names
 # ---- pairs -------------------------------------------------------------------------------------
 
 
+def domain_constraint(domain: Domain) -> list[str]:
+    """The clause that says who can exist; none where everybody can."""
+    written = as_written(domain)
+    return [] if written == TRUE else [f"domain constraint: {predicate_text(written, domain)}"]
+
+
 def clauses_in_force(question: Pair, domain: Domain, names: Names = NAMES) -> tuple[str, ...]:
     """Every clause that shapes the question, the implicit ones included, one line each."""
     lines = [
@@ -116,8 +125,7 @@ def clauses_in_force(question: Pair, domain: Domain, names: Names = NAMES) -> tu
         *(_relaxation(relaxation, domain) for relaxation in question.relax),
         f"held equal: {', '.join(_equal(question, domain)) or 'nothing else'}",
     ]
-    if domain.where != TRUE:
-        lines.append(f"domain constraint: {predicate_text(domain.where, domain)}")
+    lines.extend(domain_constraint(domain))
     if question.target != TRUE:
         lines.append(
             f"among ({'both' if len(names) == 2 else 'all'} individuals): {predicate_text(question.target, domain)}"
