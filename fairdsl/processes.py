@@ -61,10 +61,15 @@ _LAST = 300
 class Gone:
     """How a worker ended that was not told to."""
 
-    #: Its exit code, negative for a signal.
-    code: int
-    #: What its libraries wrote to the error stream.
+    #: Its exit code, negative for a signal; None if the system did not start it.
+    code: int | None
+    #: What its libraries wrote to the error stream, or the system's reason.
     written: str
+
+    @property
+    def how(self) -> str:
+        """What became of it, behind its name."""
+        return f"could not be started{self.last}" if self.code is None else f"ended with code {self.code}{self.last}"
 
     @property
     def last(self) -> str:
@@ -95,11 +100,14 @@ class Worker:
 
         ``target`` is ``module:function``, or ``/path/of/module.py:function`` where the packages around the module take
         long to import. ``memory`` in bytes, 0 for no limit; ``program`` takes the place of all that, in tests.
+
+        One that the system refuses to start is like one that hung up at once: whoever has workers must expect that.
         """
         ours, theirs = socketpair()
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process is ended
-        with theirs:
-            #: The process itself.
+        self._refused: OSError | None = None
+        with theirs, self._noting():
+            #: The process itself; there is none where it was refused.
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-c", program, _path(), str(theirs.fileno()), str(memory), target, *arguments],
                 pass_fds=[theirs.fileno()],
@@ -111,6 +119,18 @@ class Worker:
             )
         #: Both ends send and receive what can be pickled; readable where there is an answer.
         self.connection: Connection[object, object] = Connection(ours.detach())
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            self._refused = problem
+
+    def interrupt(self) -> None:
+        """As Ctrl-C does."""
+        if self._refused is None:
+            self.process.send_signal(signal.SIGINT)
 
     def send(self, message: object) -> None:
         """Send it; that the process is dead is noticed when it is listened to."""
@@ -127,6 +147,9 @@ class Worker:
 
     def gone(self) -> Gone:
         """What a process that hung up leaves; it is ended."""
+        if self._refused is not None:
+            self.end()
+            return Gone(None, self._refused.strerror or str(self._refused))
         # It hung up, so it ends; or has closed its end and does not. Who is killed is taken for one who lacked memory.
         for end in (self.process.terminate, self.process.kill):
             with suppress(subprocess.TimeoutExpired):
@@ -140,8 +163,9 @@ class Worker:
 
     def end(self) -> None:
         """Kill it; harmless when repeated."""
-        self.process.kill()
-        self.process.wait()
+        if self._refused is None:
+            self.process.kill()
+            self.process.wait()
         self.connection.close()
         self._errors.close()
 

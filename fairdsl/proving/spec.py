@@ -7,7 +7,6 @@ does not reach: it is sent a signal of its own, and does what one process would.
 
 from __future__ import annotations
 
-import signal
 import sys
 import traceback
 from collections.abc import Collection, Mapping, Sequence
@@ -81,10 +80,6 @@ class _Prover(Worker):
 
     name: str | None = None
     written = False
-
-    def interrupt(self) -> None:
-        """As Ctrl-C does."""
-        self.process.send_signal(signal.SIGINT)
 
 
 class _SideBySide:

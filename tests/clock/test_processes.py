@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
-from fairdsl.clock import Deadline
+from fairdsl.backends.smt.engine import Job, Workers
+from fairdsl.clock import NEVER, Deadline
+from fairdsl.models.running.session import session_beside
 from fairdsl.processes import GoneError, Worker, run, waiting
 
 HERE = f"{__file__}:"
@@ -63,6 +67,30 @@ def test_a_worker_that_dies_leaves_its_last_words() -> None:
         worker.receive()
     gone = worker.gone()
     assert (gone.code, gone.last, gone.lacked_memory) == (1, ": OpenBLAS error: Memory allocation still failed", True)
+
+
+def test_one_that_the_system_refuses_is_like_one_that_hung_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    worker = Worker(HERE + "echo")
+    worker.send(0)
+    worker.interrupt()
+    assert waiting([worker], NEVER) == [worker]
+    with pytest.raises(GoneError):
+        worker.receive()
+    gone = worker.gone()
+    assert (gone.how, gone.lacked_memory) == ("could not be started: Resource temporarily unavailable", False)
+    worker.end()
+    with pytest.raises(RuntimeError, match="its process could not be started: Resource"):
+        session_beside(b"", 1)
+    job = Job(key=0, text="(check-sat)", seed=0, effort=None, deadline=NEVER)
+    solver = Workers(1)
+    solver.start(job)
+    ((_, answer),) = solver.finished(NEVER)
+    assert (answer.status, answer.detail) == ("crashed", f"the solver process {gone.how}")
+    solver.close()
 
 
 def test_one_that_says_nothing_keeps_nobody_waiting() -> None:

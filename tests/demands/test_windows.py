@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import fairdsl
+from fairdsl.backends.enumerate import offer
 from fairdsl.verdict import Judgement
 
 SPEC = """\
@@ -71,3 +72,23 @@ def test_the_limit_is_of_pairs_that_may_be_near(tmp_path: Path) -> None:
     (tmp_path / "s.fair").write_text(text.replace("within 3 in income", "regardless of income"))
     demand = fairdsl.check(tmp_path / "s.fair", backend="enumerate").properties[0].demands[0]
     assert "pairs to visit one by one; its limit is 2^26" in demand.refusals[0].primary.text
+
+
+@pytest.mark.parametrize("within", ["", "  within 3 in income\n"])
+def test_who_is_left_decides_whether_there_are_too_many(
+    within: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 8 incomes, 8 ranks and 3 sexes the domain leaves those between two lines."""
+    text = SPEC.format(income=1, rank=0, sex=2, people="a, b", most=7, near=3, demand="same decision")
+    text = text.replace("  within 3 in income\n", within).replace("<= 20", "<= 9")
+    (tmp_path / "s.fair").write_text(text, encoding="utf-8")
+    people = 3 * sum(income + 2 * rank <= 9 for income in range(8) for rank in range(5))
+    monkeypatch.setattr(offer, "_MOST_BOX", 8 * 5 * 3)  # of the ranks five are possible
+    for most, said in ((people, ""), (people - 1, f"{people} of 120 points; its limit is {people - 1}")):
+        monkeypatch.setattr(offer, "MOST_POINTS", most)
+        demand = fairdsl.check(tmp_path / "s.fair", backend="enumerate").properties[0].demands[0]
+        assert demand.judgement is (Judgement.REFUSED if said else Judgement.VIOLATED)
+        assert not said or said in demand.refusals[0].primary.text
+    monkeypatch.setattr(offer, "_MOST_BOX", 119)
+    demand = fairdsl.check(tmp_path / "s.fair", backend="enumerate").properties[0].demands[0]
+    assert f"120 points; its limit is {people - 1}" in demand.refusals[0].primary.text

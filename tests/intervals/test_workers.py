@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -171,10 +172,10 @@ def test_where_all_workers_are_killed_the_parent_goes_on_alone(
 
 
 def test_where_no_worker_can_be_started_the_parent_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(pool: WorkerPool) -> Any:
+    def refused(*_: object, **__: object) -> Any:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(WorkerPool, "_started", refused)
+    monkeypatch.setattr(subprocess, "Popen", refused)
     refinement = Bisection.start(LARGE)
     assert refine_in_parallel(refinement, jobs=2, deadline=after(60), observer=Silent(), nodes=2000) is Ending.NODES
     assert refinement.nodes == 2000

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.demands import Measured, joined, measured, settled_by
 from fairdsl.ir.demand import Demanded
-from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.expr import Who, conjoin, variables
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Sure
@@ -94,11 +94,12 @@ def take_census(
         sure={who: np.full(grid.shape, OPEN, dtype=np.int8) for who in (Who.A, Who.B) if pair.sure_of(who)},
     )
     wanted = conjoin(problem.domain.where, pair.target)
+    read = {variable.attribute for variable in variables(wanted)}
     for indices in grid.chunks(_ROWS):
         if budget.exhausted:
             census.masked = False
             return census
-        census.admissible.reshape(-1)[indices] = mask(wanted, {Who.EACH: grid.points(indices)})
+        census.admissible.reshape(-1)[indices] = mask(wanted, {Who.EACH: grid.points(indices, read)})
     evaluators = [evaluator_of(model) for model in (problem.models if measure else (problem.model,))]
     census.listed = everybody = np.flatnonzero(census.admissible)
     chunk = min(evaluator.chunk for evaluator in evaluators)

@@ -19,7 +19,7 @@ from fairdsl.backends.enumerate.census import Census, take_census
 from fairdsl.backends.enumerate.choose import Chosen, choose, choose_tuples
 from fairdsl.backends.enumerate.deployed import decided_alone, with_deployed
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
-from fairdsl.backends.enumerate.offer import offer, tuple_count, visits_tuples
+from fairdsl.backends.enumerate.offer import offer, partner_count, visits_tuples
 from fairdsl.backends.enumerate.redrawn import redrawn
 from fairdsl.backends.enumerate.tuples import Kept, mark_by_tuples
 from fairdsl.backends.enumerate.worst import worst_of_everybody
@@ -124,7 +124,7 @@ def _marked_in_files(
     """Who is in a violation of the deployed files, and some tuples that are one; None where that was not found out."""
     if judge is None:
         return (None if census.deployed is None else mark_by_counting(census, pair, census.deployed).violating), None
-    if census.as_files is None or tuple_count(judge.asked, census.grid.sets) > _FILED_PAIRS:
+    if census.as_files is None or census.count * partner_count(judge.asked, census.grid.sets) > _FILED_PAIRS:
         return None, None
     marks, kept = mark_by_tuples(census, judge, census.as_files, budget, observer, files=True)
     return (None, None) if budget.exhausted else (marks.violating, kept)

@@ -61,12 +61,7 @@ class WorkerPool:
         self._stillborn = 0
         #: Whether processes cannot be started, or end before they begin, so that no part is refined any more.
         self.broken = False
-        self._workers: list[_Worker] = []
-        try:
-            for _ in range(places):
-                self._workers.append(self._started())
-        except OSError:  # the system has no room for more of them
-            self.broken = True
+        self._workers = [self._started() for _ in range(places)]
 
     @property
     def ready(self) -> bool:

@@ -128,7 +128,7 @@ class Workers:
         except GoneError:
             gone = worker.gone()
             why = ", out of memory" if gone.lacked_memory else ""
-            self._end(worker, Answer(status="crashed", detail=f"the solver process ended with code {gone.code}{why}"))
+            self._end(worker, Answer(status="crashed", detail=f"the solver process {gone.how}{why}"))
             return
         job, worker.job = worker.job, None
         if job is not None:

@@ -113,8 +113,8 @@ class _Process:
         except GoneError as problem:
             gone = worker.gone()
             self._end()
-            why = "its memory was not enough" if gone.lacked_memory else f"its process ended with code {gone.code}"
-            raise RuntimeError(f"{why}{gone.last}") from problem
+            memory = f"its memory was not enough{gone.last}"
+            raise RuntimeError(memory if gone.lacked_memory else f"its process {gone.how}") from problem
         except BaseException:
             self._end()
             raise

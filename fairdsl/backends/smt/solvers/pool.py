@@ -113,7 +113,7 @@ class SolverPool:
         except GoneError:
             gone = worker.gone()
             reason = Reason.MEMORY_OUT if gone.lacked_memory else self._why(worker, "")
-            return self._ended(worker, reason, f"the solver's process ended with code {gone.code}{gone.last}")
+            return self._ended(worker, reason, f"the solver's process {gone.how}")
         match message:
             case Ready():
                 worker.ready = True
