@@ -246,6 +246,7 @@ _SMELLS: dict[str, str] = {
     "W0817": "a file that is not where the spec says",
     "W0818": "a model that decides alike about every row",
     "W0819": "a range that seems to be in another unit",
+    "W0820": "a range that the trees of a file compare with nothing near it",
 }
 
 #: Every code and its general meaning, in the order of the phases.

@@ -101,7 +101,7 @@ def test_ranges_beside_thresholds_of_trees(
     saved(tree_file([regressor([sex])], outputs=("y",), width=2), tmp_path, "trees.onnx")
     spec = COMPARED.replace("LOW", str(low)).replace("HIGH", str(high))
     (tmp_path / "spec.fair").write_text(spec.replace("READS", f"reads {reads}, sex"), encoding="utf-8")
-    warned = [found for found in fairdsl.check(tmp_path / "spec.fair").diagnostics if found.code == "W0819"]
+    warned = [found for found in fairdsl.check(tmp_path / "spec.fair").diagnostics if found.code == "W0820"]
     assert [found.primary and found.primary.text for found in warned] == (
         [] if seen is None else [f"`approve` compares it with {seen} alone"]
     )

@@ -21,7 +21,7 @@ from fairdsl.source import Span
 def ranges_elsewhere(
     model: str, graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span
 ) -> Iterator[Diagnostic]:
-    """A finding (W0819) for each attribute that trees compare only with numbers far from its range.
+    """A finding (W0820) for each attribute that trees compare only with numbers far from its range.
 
     That is further than the range is wide: about a part of the people, a file has thresholds for others as well.
     ``forms`` fill the file's inputs; nobody lacks a value here.

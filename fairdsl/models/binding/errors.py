@@ -41,10 +41,10 @@ def values_unknown(path: str, attribute: str, unknown: Sequence[str], known: Seq
 
 
 def range_elsewhere(attribute: Attribute, model: str, least: str, largest: str, span: Span) -> Diagnostic:
-    """W0819: the trees of a file compare an attribute with numbers alone that lie far from its range."""
+    """W0820: the trees of a file compare an attribute with numbers alone that lie far from its range."""
     numbers = least if least == largest else f"{least} .. {largest}"
     return Diagnostic(
-        code="W0819",
+        code="W0820",
         title=f"the range of `{attribute.name}` seems to be in another unit",
         primary=Label(attribute.span or span, f"`{model}` compares it with {numbers} alone"),
         why="the trees decide alike whatever it is in its range, so nothing that depends on it is seen",
