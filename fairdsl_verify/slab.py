@@ -70,7 +70,7 @@ def _pieces(found: Pass, row: list[int], place: int) -> tuple[list[int], list[in
         return (added := found.adds(row, place, starts)), added, [1] * len(added)
     ends = [min(high, start + size - whole) for start in starts]
     if found.net.multiples[place] is None:
-        several = [[*found.adds(row, place, range(a, b + 1))] for a, b in zip(starts, ends, strict=True)]
+        several = [found.adds(row, place, range(a, b + 1)) for a, b in zip(starts, ends, strict=True)]
     else:  # its extremes are at the ends
-        several = list(zip(found.adds(row, place, starts), found.adds(row, place, ends), strict=True))
+        several = list(map(list, zip(found.adds(row, place, starts), found.adds(row, place, ends), strict=True)))
     return list(map(min, several)), list(map(max, several)), [b - a + whole for a, b in zip(starts, ends, strict=True)]

@@ -65,7 +65,7 @@ def test_means_of_scores_are_no_percentages_and_rates_of_any_model_are(report: R
     assert said["means"] == ["most(mean(score)) rate = high (2.1429)", "mean(score) from 0 to 2.1429"]
     assert said["several"] == [
         "acceptance rate from 50% to 52.38%",
-        "acceptance rate of new from 40% to 61.91%",
+        "acceptance rate of new from 40% to 61.90%",
         "most favoured of new rate = high (61.90%)",
     ]
 
