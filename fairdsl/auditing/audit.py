@@ -316,7 +316,8 @@ def _privileged(given: Any, rows: _Rows, names: Mapping[str, str]) -> dict[str, 
     by_name = dict(given) if isinstance(given, Mapping) else {next(iter(rows.groups)): given}
     if not isinstance(given, Mapping) and len(rows.groups) > 1:
         example = "{" + ", ".join(f"{name!r}: ..." for name in rows.groups) + "}"
-        raise _refused("which column has the privileged value?", f"there are {len(rows.groups)}", f"write {example}")
+        help_text = f"write {example}, or `--privileged COLUMN=VALUE` of one or several"
+        raise _refused("which column has the privileged value?", f"there are {len(rows.groups)}", help_text)
     found: dict[str, str] = {}
     for header, value in by_name.items():
         if header not in rows.groups:

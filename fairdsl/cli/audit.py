@@ -42,7 +42,12 @@ _NUMBER = _Number()
 @click.option("--threshold", type=_NUMBER, metavar="NUMBER", help="From which score on the decision is favourable.")
 @click.option("--positive", metavar="VALUE", help="The favourable value.  [default: 1, true or yes]")
 @click.option("--positive-label", metavar="VALUE", help="The deserving value, where the label has another one.")
-@click.option("--privileged", metavar="COLUMN=VALUE", multiple=True, help="The group that others are compared with.")
+@click.option(
+    "--privileged",
+    metavar="COLUMN=VALUE",
+    multiple=True,
+    help="The group that others are compared with; of one column its value.",
+)
 @click.option("--metrics", metavar="NAMES", help="Metrics, with commas between.  [default: a few; all: every one]")
 @click.option("--spec", type=click.Path(dir_okay=False), metavar="FILE.fair", help="Write the spec that says the same.")
 @command_options(Audit)
@@ -62,7 +67,8 @@ def command(
     """Compare groups of a table by what was decided about them, with intervals. No model is needed."""
     if spec is not None and not Path(spec).absolute().parent.is_dir():
         raise click.UsageError(f"there is no folder `{Path(spec).parent}`")
-    named = dict(part.partition("=")[::2] for part in privileged)
+    alone = len(privileged) == 1 and "=" not in privileged[0]  # the value of a single protected column, as in Python
+    named = privileged[0] if alone else dict(part.partition("=")[::2] for part in privileged)
     with printer.failing(ctx):
         audited = fairdsl.audit_table(
             data, protected=_names(protected), privileged=named or None, metrics=_names(metrics), **options

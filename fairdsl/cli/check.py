@@ -14,6 +14,7 @@ from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.gate import Gate, gate_option, proof_gate, removed_option
 from fairdsl.cli.kept import NOT_KEPT, Kept
 from fairdsl.cli.options import (
+    Seconds,
     data_option,
     engine_option,
     let_option,
@@ -96,7 +97,8 @@ def _solvers(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> t
 )
 @click.option(
     "--proof-seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
+    metavar="SECONDS",
     hidden=True,
     help="With --proof: the seconds for all proofs together.  [default: four times those of --timeout]",
 )

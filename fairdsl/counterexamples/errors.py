@@ -19,7 +19,10 @@ def no_question(path: str, pairs: Sequence[str], asked: str | None, *, formula: 
             help=f"write `fairdsl check {short_path(path)} --property {asked} --backend search`, which searches for "
             "those who break it and shows them",
         )
-    if asked is not None:
+    family = [name for name in pairs if asked is not None and name.startswith(f"{asked}[")]
+    if family:
+        title, pairs = f"`{asked}` is {len(family)} properties", family
+    elif asked is not None:
         title = f"`{asked[:30]}` is not a property about pairs"
     elif pairs:
         title = f"the spec has {len(pairs)} properties about pairs"

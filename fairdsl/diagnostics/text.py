@@ -29,10 +29,11 @@ def render(
 ) -> str:
     """The diagnostics in their order and, if ``closing``, a line that counts them.
 
-    Warnings of one code are folded into the first of them. Of very many findings the first ones are printed. The text
-    ends in a line break unless there is nothing to say.
+    What is said of one place again, as of each property of a `for each`, is printed once. Warnings of one code are
+    folded into the first of them. Of very many findings the first ones are printed. The text ends in a line break
+    unless there is nothing to say.
     """
-    found = tuple(diagnostics)
+    found = tuple(dict.fromkeys(diagnostics))
     style = Style(colour=colour, unicode=unicode, width=max(width, 40))
     folded = list(_folded(found))
     blocks = ["\n".join(_block(first, others, style)) for first, others in folded[:_SHOWN]]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from fairdsl.ir.decimals import ROUNDED, decimal, decimals
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.enclosure import Enclosed
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.numbers import Towards, nearest, shown
 from fairdsl.ir.question import metric_words
@@ -94,11 +95,13 @@ def asked(demand: DemandReport) -> str:
 
 def known(demand: DemandReport, value: Interval) -> str:
     """A demand's number, or whom it names."""
-    limit = demand.threshold
+    limit = None if demand.threshold is None else demand.threshold.limit
+    percent = in_percent(demand)
     if demand.groups is not None and demand.comparison is not None and not demand.comparison.value.compares:
-        said = _of_groups(demand, demand.comparison, value, demand.groups, None if limit is None else limit.limit)
+        said = _of_groups(percent, demand.comparison, value, demand.groups, limit)
     else:
-        said = number(value, in_percent(demand), None if limit is None else limit.limit)
+        parts = () if demand.groups is None else demand.groups.parts
+        said = _several(value, parts, percent, limit) or number(value, percent, limit)
     if demand.estimated_with is not None:
         return f"estimated {said}, with {shown(demand.estimated_with, percent=True)} confidence"
     return said
@@ -112,25 +115,28 @@ def in_percent(demand: DemandReport) -> bool:
     return is_rate or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(
-    demand: DemandReport, comparison: Comparison, value: Interval, groups: Value, limit: Fraction | None
-) -> str:
+def _of_groups(percent: bool, comparison: Comparison, value: Interval, groups: Value, limit: Fraction | None) -> str:
     """The spread of the rates, or who has the highest or lowest."""
-    percent = in_percent(demand)
     if not comparison.value.names_groups:
         if value.exact is not None:
             return number(value, percent)
-        if any(rate.low != rate.high for rate in groups.rates):
-            return f"from {between(value, percent=percent)}"
-        # The ends are rates of groups, written as in the table of groups, and no bounds.
-        rates = sorted(rate.low for rate in groups.rates)
-        low, high = (number(Interval(end, end), percent, limit) for end in (rates[0], rates[-1]))
-        return f"from {low} to {high}"
+        return _several(value, groups.rates, percent, limit) or f"from {between(value, percent=percent)}"
     places = groups.most if comparison is Comparison.MOST else groups.least
     found = [groups.rates[place].group for place in sorted(places)]
     names = [group_words(group) for group in found[:_NAMED]]
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
     return f"{' or '.join([*names, *more])} ({number(value, percent)})"
+
+
+def _several(value: Interval, numbers: Sequence[Enclosed], percent: bool, limit: Fraction | None) -> str:
+    """From the least to the greatest of several numbers that are known, each written as by itself; else empty."""
+    ends = sorted(each.low for each in numbers)
+    if value.exact is not None or not ends or (value.low, value.high) != (ends[0], ends[-1]):
+        return ""
+    if any(each.low != each.high for each in numbers):
+        return ""
+    low, high = (number(Interval(end, end), percent, limit) for end in (ends[0], ends[-1]))
+    return f"from {low} to {high}"
 
 
 def group_words(group: Mapping[str, Cell]) -> str:

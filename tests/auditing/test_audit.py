@@ -325,5 +325,9 @@ def test_the_command_audits_a_file_and_writes_its_spec(tmp_path: Path) -> None:
         "favourable: `said` = 1 (as 1, true and yes are; otherwise `--positive 0`)",
         "deserving: `truth` = 0",
     ]
+    groups = ("b", "race=b")
+    alone, of_column = (CliRunner().invoke(cli, [*arguments[:-4], "--privileged", group]).output for group in groups)
+    assert "privileged race = b" in alone
+    assert alone == of_column
     assert "--metrics all" in CliRunner().invoke(cli, [*arguments[:4], "--prediction", "said"]).output
     assert "is not a number" in CliRunner().invoke(cli, [*arguments, "--threshold", "half"]).output

@@ -35,6 +35,16 @@ def drawn(text: str, primary: str, *others: tuple[str, str], label: str = "here"
     return "\n".join(render([diagnostic], closing=False).splitlines()[2:]) + "\n"
 
 
+def test_what_is_said_of_one_place_again_is_printed_once() -> None:
+    """As of each property of a `for each`."""
+    twice = [
+        Diagnostic(code="E0603", title="files cannot", primary=Label(span(GERMAN, "sex"), where)) for where in "aba"
+    ]
+    text = render(twice)
+    assert text.count("error[E0603]") == 2
+    assert text.endswith("2 errors\n")
+
+
 def test_the_sample_of_the_design() -> None:
     diagnostic = Diagnostic(
         code="E0203",

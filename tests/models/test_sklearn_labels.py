@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,28 @@ import pytest
 pytest.importorskip("skl2onnx")
 
 from skl2onnx import to_onnx
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from fairdsl.elaborate import load_models
+from fairdsl.ir.model import Model
 from fairdsl.models.running.runtime import Runtime
-from fairdsl.numerics.exact import decision
+from fairdsl.numerics.exact import decision, exact_scores
 from fairdsl.semantics import front_end
 
 pytestmark = pytest.mark.sklearn
 
 PEOPLE = np.array([(age, income) for age in range(12) for income in range(6)], dtype=np.float64)
+#: What the score of a rule by class is, of the probability of that class (docs/semantics.md).
+SCORES = {
+    "logistic": lambda p: 2 * log(p / (1 - p)),
+    "boosting": lambda p: log(p / (1 - p)),
+    "forest": lambda p: p - 0.5,
+}
 ESTIMATORS = {
+    "boosting": lambda: GradientBoostingClassifier(n_estimators=5, max_depth=2, random_state=0),
     "logistic": lambda: LogisticRegression(),
     "tree": lambda: DecisionTreeClassifier(max_depth=3, random_state=0),
     "forest": lambda: RandomForestClassifier(n_estimators=3, max_depth=3, random_state=0),
@@ -43,14 +52,18 @@ def exported(folder: Path, name: str, labels: tuple[Any, Any], zipmap: bool) -> 
     return estimator
 
 
-def decided(folder: Path, outcomes: tuple[str, str], rule: str) -> list[str]:
-    """The outcome of everybody."""
+def opened(folder: Path, outcomes: tuple[str, str], rule: str) -> Model:
     (folder / "audit.fair").write_text(
         "domain Person { age : integer 0 .. 11 income : integer 0 .. 5 }\n"
         f'model m : Person -> {{ {", ".join(outcomes)} }} from "m.onnx"\n  {rule}\n',
         encoding="utf-8",
     )
-    model = load_models(front_end(str(folder / "audit.fair"))[0], {})[0]["m"]
+    return load_models(front_end(str(folder / "audit.fair"))[0], {})[0]["m"]
+
+
+def decided(folder: Path, outcomes: tuple[str, str], rule: str) -> list[str]:
+    """The outcome of everybody."""
+    model = opened(folder, outcomes, rule)
     points = [tuple(Fraction(value) for value in person) for person in PEOPLE]
     assert model.deployed is not None
     files = Runtime(model.deployed).decide(points)
@@ -74,6 +87,16 @@ def test_names_that_scikit_learn_sorts(name: str, zipmap: bool, tmp_path: Path) 
             clear = np.abs(shares - 0.65) > 1e-5
             expected = np.where(shares >= 0.65, "approved", "denied")
             assert (np.array(found) == expected)[clear].all()
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_the_score_of_a_class_is_what_the_page_says(name: str, tmp_path: Path) -> None:
+    estimator = exported(tmp_path, name, (0, 1), zipmap=False)
+    model = opened(tmp_path, ("denied", "approved"), "approved when class = 1")
+    for person in PEOPLE[::7]:
+        (probability,) = estimator.predict_proba(person.astype(np.float32)[None])[:, 1]
+        (score,) = exact_scores(model, tuple(Fraction(value) for value in person))
+        assert float(score) == pytest.approx(SCORES[name](probability), rel=1e-3, abs=1e-5)
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (2, 1), (-1, 1)])

@@ -24,8 +24,8 @@ from fairdsl.metrics.words import Names
 from fairdsl.report.group_table import group_table
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
 from fairdsl.report.text import render, table_lines
-from fairdsl.report.words import outcome
-from fairdsl.verdict import Evidence, Judgement, Part, Rate, Reason, Value
+from fairdsl.report.words import known, outcome
+from fairdsl.verdict import Evidence, Interval, Judgement, Part, Rate, Reason, Value
 
 F = Fraction
 
@@ -160,6 +160,16 @@ REPORT = Report(
 
 def test_the_table_of_rates(as_expected: Callable[[Path, str], None]) -> None:
     as_expected(Path(__file__).parent / "groups.txt", render(REPORT))
+
+
+def test_several_known_numbers_are_written_as_each_by_itself() -> None:
+    """Bounds of one number are rounded outward; the ends of several are numbers of their own."""
+    span = Enclosure(low=F(1, 6), high=F(2, 3))
+    for last, said in ((Enclosure.exactly(F(2, 3)), "from 16.67% to 66.67%"), (span, "between 16.66% and 66.67%")):
+        first, other = STRATA.parts
+        parts = (replace(first, number=Enclosure.exactly(F(1, 6))), replace(other, number=last))
+        found = demand(replace(STRATA, number=span, parts=parts), "impact_ratio", "80%")
+        assert known(found, Interval(*span)) == said
 
 
 def test_who_is_favoured_is_open_where_rates_overlap() -> None:

@@ -244,6 +244,9 @@ def test_which_property_has_to_be_said(spec: Path) -> None:
     assert "E0633" in result.stderr
     assert "`good_tests`" in result.stderr
     assert "E0604" in run(HIRING, "--property", "good_test").stderr
+    each = "property fair {\n  for each old in { 40, 60 }\n  among age < old"
+    (spec.parent / "each.fair").write_text(SPEC.format(threshold=30).replace("property fair {", each), encoding="utf-8")
+    assert "`fair` is 2 properties" in run(spec.parent / "each.fair", "--property", "fair").stderr
     assert "E0604" in run(spec, "--strategy", "neighbors").stderr
     assert "did you mean `neighbours`?" in run(spec, "--strategy", "neighbors").stderr
 

@@ -270,7 +270,8 @@ class _Builder:
         high = None if None in highs else max(high for high in highs if high is not None)
         if low != high:
             self.notes.append(
-                f"nothing is known of `{attribute.name}` within its cells: the result holds for every distribution"
+                f"nothing is known of `{attribute.name}` within its cells, which finer `bins` narrow: "
+                "the result holds for every distribution"
             )
         return [State(low, high, ONE if len(admitted) == len(pieces) else _ZERO, ONE)]
 
