@@ -13,6 +13,7 @@ import pytest
 
 from fairdsl.backends.smt.engine import Job, Workers
 from fairdsl.clock import NEVER, Deadline
+from fairdsl.models.running import session
 from fairdsl.models.running.session import session_beside
 from fairdsl.processes import GoneError, Worker, run, waiting
 
@@ -74,6 +75,7 @@ def test_one_that_the_system_refuses_is_like_one_that_hung_up(monkeypatch: pytes
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", refused)
+    monkeypatch.setattr(session, "_PROCESS", session._Process())  # another test may have started the one that there is
     worker = Worker(HERE + "echo")
     worker.send(0)
     worker.interrupt()
