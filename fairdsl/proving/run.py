@@ -45,6 +45,8 @@ from fairdsl_verify.relaxed import checker_of
 from fairdsl_verify.relaxed import question_of as relaxed_or_not
 from fairdsl_verify.tree import Checked, Totals
 
+#: So many lines about a network take the checker longer than it takes to start processes.
+_HEAVY = 1000
 #: What is wanted of shares of which nothing is known: all of both.
 _ALL = Fraction(1), Fraction(1)
 
@@ -164,7 +166,8 @@ class _Made:
     digest: str
     lines: tuple[str, ...]
     models: tuple[Path, ...]
-    #: Whether a leaf takes the checker far longer than to find out where it lies, so that several processes pay.
+    #: Whether several processes pay: a leaf takes the checker far longer than to find out where it lies, and there
+    #: are many.
     heavy: bool = False
 
     def content(self) -> bytes:
@@ -234,7 +237,7 @@ def _grown(
     if not known and (asked["asks"] == "holds" or {"~", "E"}.isdisjoint(lines)):
         raise Unproved("nothing was proved")
     question = {**asked, "claims": _claims(margin, compared)}
-    models, heavy = (Path(problem.model.deployed.path),), isinstance(checker.net, Integers)
+    models, heavy = (Path(problem.model.deployed.path),), isinstance(checker.net, Integers) and len(lines) > _HEAVY
     return _Made(question, checker.question.digest, lines, models, heavy), totals
 
 
