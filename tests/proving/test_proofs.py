@@ -21,7 +21,7 @@ import fairdsl_verify
 from fairdsl import proving
 from fairdsl.backends.contract import Silent
 from fairdsl.cli.app import cli
-from fairdsl.proving import Proved, looking, prove_spec, side_by_side
+from fairdsl.proving import Proved, looking, prove_spec, run, side_by_side
 from fairdsl_verify import RejectedError, command, parts, tree
 from fairdsl_verify.command import check
 from fairdsl_verify.onnx_file import Graph
@@ -108,6 +108,23 @@ def test_what_check_wrote_is_checked_side_by_side(proved: tuple[Path, tuple[Prov
     (tmp_path / "t.proof").write_bytes(gzip.compress(other))
     with pytest.raises(RejectedError, match="nobody is compared, and somebody may be"):
         command.check(tmp_path / "t.proof", model, tree=two)
+
+
+@pytest.mark.parametrize(("heavy", "processes"), [(0, [2]), (1 << 20, [])])
+def test_one_demand_has_all_processes_for_its_checker(
+    heavy: int, processes: list[int], proved: tuple[Path, tuple[Proved, ...]], tmp_path: Path
+) -> None:
+    """Where the proof has many lines; else starting them takes longer."""
+    spec, asked = proved[0] / "p.fair", list[int]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "_HEAVY", heavy)
+        patch.setattr(run, "side_by_side", lambda count: asked.append(count) or side_by_side.side_by_side(count))
+        (one,) = prove_spec(
+            str(spec), str(tmp_path), models={}, data={}, properties=("calm",), seconds=8, observer=Silent(), jobs=2
+        )
+    assert asked == processes
+    assert one.proof is not None
+    assert one.proof.verified
 
 
 def test_parts_come_to_the_whole(
