@@ -99,15 +99,14 @@ class _Growing:
         assert isinstance(checker.net, Integers)
         self._checker, self._root, self._pairing = checker, checker.root(), pairing
         self._looking = Looking(checker, checker.net)
-        self._planter = Planter(checker, self._say, self._apart_in)
         self._components = checker.components(range(len(checker.assignments)), self._root.box)
         self._counted = counted(checker)
         #: How many boxes the checker may get, once that is known, and how many there are when it is asked again.
         self._most: int | None = None
         self._next = _LEAST
         self._idle, self._attributes = checker.net.idle, checker.question.attributes
-        #: How many units the hidden layers have.
-        self._widths = [len(checker.net.origin), *map(len, checker.net.weights[:-1])]
+        widths = len(checker.net.origin), *map(len, checker.net.weights[:-1])
+        self._planter = Planter(checker, self._say, self._apart_in, self._line, widths)
         self._measured = [(place, not self._attributes[place].real) for place in checker.shared]
         self._tree = Grown()
         #: Boxes with the lines that would cut them, the most open first, and how many of them are worth a pass.
@@ -159,7 +158,7 @@ class _Growing:
     def compare(self, splittings: Sequence[Splitting], own: float, deadline: Deadline) -> None:
         """Take over how a refinement cuts boxes, where that says more than the ``own`` share after as much time."""
         sizes = {at: attribute.size for at, attribute in enumerate(self._attributes)}
-        known = (each for each in splittings if not each.regions or each.widths == self._widths)
+        known = (each for each in splittings if not each.regions or self._planter.has_regions(each))
         alike = (each for each in known if each.sizes.items() <= sizes.items())
         later = self._later(deadline)
         ways = (self._planter.way(each, later, deadline) for each in alike)
@@ -231,8 +230,7 @@ class _Growing:
 
         Whoever is evaluated is as near in any box, and where boxes are counted so is whoever is that near.
         """
-        (influence,) = self._looking.look([one.box]).influence
-        cut = None if self._counted or one.grown.claim == "E" else self._cut(one.box, np.argsort(-influence).tolist())
+        cut = None if self._counted or one.grown.claim == "E" else self._line(one.box)
         if cut is not None:
             one.grown.split, one.grown.claim = line_of(*cut), "?"
             heapq.heappush(self._heap, Waiting(-self._mass(one.box), next(self._number), one.box, one.grown))
@@ -352,6 +350,10 @@ class _Growing:
                 if self._attributes[place].real or individuals > max(EVALUATED, members):
                     return False
         return True
+
+    def _line(self, box: Box) -> tuple[int, int] | None:
+        (influence,) = self._looking.look([box]).influence
+        return self._cut(box, np.argsort(-influence).tolist())
 
     def _cut(self, box: Box, order: Sequence[int]) -> tuple[int, int] | None:
         """The first attribute in this order that can be cut, in the middle: what moves the score most comes first."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from heapq import heappop, heappush
+from itertools import chain, count, pairwise
 from time import thread_time
 from typing import NamedTuple
 
@@ -39,12 +40,17 @@ CLEARLY = 0.02
 #: how long it takes, so many of which something is claimed, and so many of these that are checked.
 _TELLING, _DRAWS, _STRIDE, _AT_ONCE, _FEW, _CLAIMED, _TIMED = 1 / 60, 1024, 633, 16, 8, 256, 48
 
+#: Where the checker finds so much less of a leaf than the refinement, and that is so much of everything, something else
+#: is claimed: regions of which one more may say so little, lines, or the same of halves. The part of the time for that,
+#: and leaves that are so large a part of what all of them say are each tried before it is known which tree says most.
+_LOST, _LOST_IN_ALL, _FURTHER, _MENDING, _LARGE = 1 / 512, 1e-5, (1 / 1024, 1e-6), 1 / 10, 1 / 64
+
 #: Claims are tried on a tree of so many leaves, which tells enough of one that has about as many; of another number it
 #: is tried so often what the checker takes. So many are taken at least.
 _TRIED, _LEAST, _ALIKE, _ROUNDS = 2048, 64, 2 / 3, 3
 
 #: The part of the time that is left for claims at most, and for knowing what leaves come to before.
-_CLAIMING, _ASIDE = 1 / 2, 1 / 10
+_CLAIMING, _ASIDE = 1 / 2, 1 / 10 + _MENDING
 
 #: Leaves that together would be so small a part of everything are not worth the checker's time.
 _ALL_LIGHT = 1e-3
@@ -84,8 +90,9 @@ def share_of(checker: Checker, leaves: Sequence[Waiting], deadline: Deadline) ->
     ends = np.array([one.box for one in leaves], dtype=np.float64).reshape(len(leaves), len(attributes), 2)
     sizes = ends[:, shared, 1] - ends[:, shared, 0] + [not attributes[place].real for place in shared]
     masses = sizes.prod(axis=1)
-    drawn = ((leaves[at], 0.0) for at in _by_mass(masses).tolist())
-    return _part(checker, drawn, deadline) * float(masses.sum()) / checker.mass(checker.root())
+    drawn = (leaves[at] for at in _by_mass(masses).tolist())
+    part = _mean((_part(checker, one.box, one.grown.claim) for one in drawn), deadline)
+    return part * float(masses.sum()) / checker.mass(checker.root())
 
 
 def _by_mass(masses: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -94,38 +101,31 @@ def _by_mass(masses: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.searchsorted(reached, (steps + 0.5) / _DRAWS * (reached[-1] if len(masses) else 0.0), side="right")
 
 
-def _part(checker: Checker, drawn: Iterable[tuple[Waiting, float]], deadline: Deadline) -> float:
-    """Which part of leaves is decided by what is claimed of them, on average, of those for which there is time.
-
-    Less what somebody else says of each, which is known of all: of the difference few draws tell more.
-    """
-    end, part, draws = after(_TELLING, deadline), 0.0, 0
-    for one, known in drawn:
-        if draws >= _FEW and end.passed:
+def _mean(values: Iterable[float], deadline: Deadline) -> float:
+    """The mean of those for which there is time."""
+    end, total, count = after(_TELLING, deadline), 0.0, 0
+    for value in values:
+        total, count = total + value, count + 1
+        if count >= _FEW and end.passed:
             break
-        draws += 1
-        part -= known
-        if one.grown.claim[0] in "EPU":
-            part += 1
-        elif one.grown.claim != "?":
-            found = _checked(checker, one)
-            part += (found.fair + found.unfair) / checker.mass(Node(one.box))
-    return part / max(1, draws)
+    return total / max(1, count)
 
 
-def _checked(checker: Checker, one: Waiting) -> Totals:
-    """What the checker makes of a leaf that claims to be counted, or fair."""
+def _part(checker: Checker, box: Box, claim: str) -> float:
+    """Which part of a box is decided, by what is claimed of it, as the checker counts; of what follows all of it."""
+    if claim[0] in "?EPU":
+        return float(claim != "?")
     totals, root = Totals(), checker.root()
-    node = Node(one.box, (YES,) * len(root.admitted), root.known)
-    checker.leaf(node, one.grown.claim.replace("=", _COUNTED).split(" "), totals)
-    return totals
+    node = Node(box, (YES,) * len(root.admitted), root.known)
+    checker.leaf(node, claim.replace("=", _COUNTED).split(" "), totals)
+    return float((totals.fair + totals.unfair) / checker.mass(node))
 
 
 class Planter:
     """Makes trees of refinements.
 
     ``say`` claims of a leaf what is to be claimed, or what is known without, ``apart`` of some that a part of their
-    units is decided differently.
+    units is decided differently; ``line`` is where a box is best halved. The hidden layers have ``widths`` units.
     """
 
     def __init__(
@@ -133,9 +133,17 @@ class Planter:
         checker: Checker,
         say: Callable[[Waiting, str], None],
         apart: Callable[[Sequence[Waiting]], None],
+        line: Callable[[Box], tuple[int, int] | None],
+        widths: Sequence[int],
     ) -> None:
-        self._checker, self._say, self._apart = checker, say, apart
-        self._root = checker.root()
+        self._checker, self._say, self._apart, self._line = checker, say, apart, line
+        self._root, self._widths = checker.root(), list(widths)
+        #: What is best claimed of boxes of which something was claimed first, and which part that says is decided.
+        self._mended = dict[tuple[str, Box], tuple[str, float]]()
+
+    def has_regions(self, splitting: Splitting) -> bool:
+        """Whether its regions can be said: the checker knows the units by whose signs boxes are cut."""
+        return splitting.widths == self._widths
 
     def way(self, splitting: Splitting, later: float, deadline: Deadline) -> Way:
         """What comes of a refinement after a part of the time, if the checker takes so many seconds ``later``.
@@ -170,7 +178,8 @@ class Planter:
         self, splitting: Splitting, splits: Splits, claim: str, most: int, deadline: Deadline
     ) -> tuple[Grown, list[Waiting]]:
         """The tree whose leaves, that many at most, say most, and what is claimed of them, of the largest first."""
-        best, first, places = (each.tolist() for each in (_best(splits, most), splits.first, splits.place))
+        choice = _best(splits, most)
+        best, first, places = (each.tolist() for each in (choice, splits.first, splits.place))
         open_ = splits.open.tolist()
         tree, found = Grown(), list[Waiting]()
         waiting = [(0, self._root.box, tree)]
@@ -181,9 +190,10 @@ class Planter:
                 grown.split, grown.below = line_of(places[node], halves[0][places[node]][1]), below
                 waiting += [(first[node] + at, halves[at], below[at]) for at in range(2)]
             elif best[node] in (FAIR, UNFAIR):
-                found.append(Waiting(-open_[node], len(found), box, _leaf(grown, best[node])))
-        self._claim(splitting, sorted(found, key=lambda one: -self._checker.mass(Node(one.box))), claim, deadline)
-        return tree, found
+                found.append(Waiting(-open_[node], node, box, _leaf(best[node], grown)))
+        found.sort(key=lambda one: -self._checker.mass(Node(one.box)))
+        self._claim(splitting, found, claim, after(1 - _MENDING, deadline))
+        return tree, list(self._mend(splitting, found, claim, _said(splits, choice) / splits.mass, deadline))
 
     def _claim(self, splitting: Splitting, leaves: Sequence[Waiting], claim: str, deadline: Deadline) -> None:
         for one in leaves:
@@ -196,28 +206,94 @@ class Planter:
             for one, told in zip(some, words, strict=True):
                 one.grown.claim = told
 
-    def _cut(self, splitting: Splitting, leaves: Sequence[Waiting]) -> Iterator[str]:
+    def _cut(self, splitting: Splitting, leaves: Sequence[Waiting], least: float = _LITTLE) -> Iterator[str]:
         """What to claim of each: regions, by the signs that the refinement would cut it by; or that it is counted."""
-        cuts = splitting.regions_of(np.array([one.box for one in leaves], dtype=np.int64), _LITTLE)
+        cuts = splitting.regions_of(np.array([one.box for one in leaves], dtype=np.int64), least)
         units = [f"N {layer} {unit}" for layer, width in enumerate(splitting.widths) for unit in range(width)]
         for first, unit, half in zip(*(each.tolist() for each in cuts), strict=True):
             yield _COUNTED if first[0] < 0 else " ".join((REGIONS, *_words(units, first, unit, half)))
 
+    def _part_of(self, splitting: Splitting, one: Waiting, first: str, known: float) -> float:
+        """Which part of a leaf is decided as the checker counts, once it claims what says as much as is ``known``.
+
+        Or what says most, where nothing does; ``first`` is what is claimed of all leaves.
+        """
+        if (found := self._mended.get((first, one.box))) is None:
+            found = max(self._tried(splitting, one, known), key=lambda each: each[1])
+            self._mended[first, one.box] = found
+        one.grown.claim, part = found
+        return part
+
+    def _tried(self, splitting: Splitting, one: Waiting, known: float) -> Iterator[tuple[str, float]]:
+        """What can be claimed of a leaf, and which part of it that decides, until one says as much as is known."""
+        further = _FURTHER if self.has_regions(splitting) else ()
+        others = chain(chain.from_iterable(self._cut(splitting, [one], least) for least in further), CLAIMS)
+        tried = set[str]()
+        for claim in chain([one.grown.claim], others):
+            if claim not in tried:
+                tried.add(claim)
+                part = _part(self._checker, one.box, claim)
+                yield claim, part
+                if part >= known - _LOST:
+                    break
+
+    def _mend(
+        self,
+        splitting: Splitting,
+        leaves: Iterable[Waiting],
+        claim: str,
+        known: NDArray[np.float64],
+        deadline: Deadline,
+    ) -> Iterator[Waiting]:
+        """Leaves, of the largest first, that say as much as is known of them, or their halves, while there is time."""
+        mass = self._checker.mass
+        everything, numbers = mass(self._root), count(len(known))
+        waiting = [(-mass(Node(one.box)), one.number, one, known[one.number]) for one in leaves]
+        while waiting:
+            negative, _, one, part = heappop(waiting)
+            if deadline.passed or -negative < _LOST_IN_ALL * everything:
+                yield one
+                continue
+            said = self._part_of(splitting, one, claim, part)
+            much = part - said > max(_LOST, -_LOST_IN_ALL * everything / negative)
+            if not much or (cut := self._line(one.box)) is None:
+                yield one
+                continue
+            boxes, below = _halves(one.box, cut[0]), (Grown(), Grown())
+            several = zip(boxes, below, strict=True)
+            halves = [Waiting(one.negative, next(numbers), box, _leaf(FAIR, grown)) for box, grown in several]
+            self._claim(splitting, halves, claim, deadline)
+            if (
+                sum(self._part_of(splitting, half, claim, part) * mass(Node(half.box)) for half in halves)
+                < -said * negative
+            ):
+                yield one
+                continue
+            one.grown.split, one.grown.below = line_of(*cut), below
+            for half in halves:
+                heappush(waiting, (-mass(Node(half.box)), half.number, half, part))
+
     def _told(self, splitting: Splitting, splits: Splits, claim: str, most: int, deadline: Deadline) -> Told:
         """What the checker makes of the tree of so many leaves, by some of them."""
         best = _best(splits, most)
-        nodes = splits.leaves(best)
+        nodes, masses, said = splits.leaves(best), splits.mass, _said(splits, best)
         parents = np.full(len(best), -1, dtype=np.int64)
         halved = np.flatnonzero(splits.first >= 0)
         parents[splits.first[halved]] = parents[splits.first[halved] + 1] = halved
 
         def claimed(chosen: NDArray[np.int64]) -> list[Waiting]:
-            boxes = (self._box(splits, parents, node) for node in chosen.tolist())
-            open_, says = splits.open[chosen].tolist(), best[chosen].tolist()
-            several = zip(open_, boxes, says, strict=True)
-            found = [Waiting(-left, at, box, _leaf(Grown(), say)) for at, (left, box, say) in enumerate(several)]
+            open_, numbers = splits.open[chosen].tolist(), chosen.tolist()
+            boxes, leaves = (self._box(splits, parents, node) for node in numbers), map(_leaf, best[chosen].tolist())
+            found = [Waiting(-left, *one) for left, *one in zip(open_, numbers, boxes, leaves, strict=True)]
             self._claim(splitting, found, claim, deadline)
             return found
+
+        def differences(chosen: NDArray[np.int64]) -> Iterator[float]:
+            """How much more of each is decided as the checker counts than as the refinement does."""
+            for at in range(0, len(chosen), _AT_ONCE):
+                for one in claimed(chosen[at : at + _AT_ONCE]):
+                    known = float(said[one.number] / masses[one.number])
+                    yield self._part_of(splitting, one, claim, known) - known
 
         sample = nodes[:: 1 + len(nodes) // _CLAIMED]
         parts = 1 + len(sample) // _TIMED
@@ -231,15 +307,18 @@ class Planter:
             if checked >= _FEW and end.passed:
                 break
             checked += 1
-            if one.grown.claim[0] not in "EPU":
-                _checked(self._checker, one)
+            _part(self._checker, one.box, one.grown.claim)
         checking = (thread_time() - started) / max(1, checked)
-        masses = splits.mass[nodes]
-        drawn, known = nodes[_by_mass(masses)], np.where(best == UNFAIR, splits.mass, splits.known)
-        some_drawn = (claimed(drawn[at : at + _AT_ONCE]) for at in range(0, len(drawn), _AT_ONCE))
-        compared = zip(chain.from_iterable(some_drawn), (known[drawn] / splits.mass[drawn]).tolist(), strict=True)
-        share = _part(self._checker, compared, deadline) * float(masses.sum()) + float(known[nodes].sum())
-        return Told(len(nodes), share, making, checking)
+        # The largest each by itself: with one of two per cent of which nothing follows few draws are off by as much.
+        share, others = float(said[nodes].sum()), nodes[np.argsort(-masses[nodes], kind="stable")]
+        large = int((masses[others] >= _LARGE * masses[others].sum()).sum())
+        end = after(_TELLING, deadline)
+        for node, difference in zip(others[:large].tolist(), differences(others[:large]), strict=True):
+            share, others = share + difference * float(masses[node]), others[1:]
+            if end.passed:
+                break
+        mean = _mean(differences(others[_by_mass(masses[others])]), deadline)
+        return Told(len(nodes), share + mean * float(masses[others].sum()), making, checking)
 
     def _box(self, splits: Splits, parents: NDArray[np.int64], node: int) -> Box:
         """The box of a node, by the way down to it."""
@@ -277,8 +356,14 @@ def _most(later: float, told: Told) -> int:
     return max(_LEAST, int(later / max(told.checking, 1e-5)))
 
 
-def _leaf(grown: Grown, best: int) -> Grown:
+def _said(splits: Splits, best: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How much of each node is decided by the refinement's numbers, if that is said of it."""
+    return np.where(best == UNFAIR, splits.mass, splits.known)
+
+
+def _leaf(best: int, grown: Grown | None = None) -> Grown:
     """A leaf that claims to be counted, or to be unfair (`U`)."""
+    grown = Grown() if grown is None else grown
     grown.claim = _COUNTED if best == FAIR else "U"
     return grown
 

@@ -160,7 +160,8 @@ def truth_of(model: Path) -> Fraction:
 
 @pytest.mark.parametrize("claim", [*planting.CLAIMS, planting.REGIONS])
 def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planting, "CLAIMS", (claim,))
+    if claim != planting.REGIONS:
+        monkeypatch.setattr(planting, "CLAIMS", (claim,))
 
     def only(*given: Any) -> Any:
         return (each for each in splittings_of(*given) if each.regions == (claim == planting.REGIONS))
@@ -209,7 +210,7 @@ def test_no_more_regions_are_looked_for_once_the_time_is_up(monkeypatch: pytest.
 
     monkeypatch.setattr(planting, "_AT_ONCE", 1)
     checker = SimpleNamespace(root=lambda: None)
-    planter = planting.Planter(cast(Any, checker), say, lambda _: None)
+    planter = planting.Planter(cast(Any, checker), say, lambda _: None, lambda _: None, Cut.widths)
     leaves = [Waiting(0.0, at, ((at, at),), Grown()) for at in range(5)]
     planter._claim(cast(Any, Cut()), leaves, planting.REGIONS, cast(Any, Two()))
     # Of each cut the part where the unit is at most 0 stands first, which has the greater number here.
@@ -234,7 +235,7 @@ def test_regions_leave_less_open(tmp_path: Path) -> None:
         people = root.box[3:]
         halves = [((low, high // 2), (high // 2 + 1, high)) for low, high in root.box[:3]]
         leaves = [Waiting(0.0, at, (*box, *people), Grown("~")) for at, box in enumerate(product(*halves))]
-        planter = planting.Planter(checker, lambda *_: None, lambda _: None)
+        planter = planting.Planter(checker, lambda *_: None, lambda _: None, lambda _: None, splitting.widths)
         for one, words in zip(leaves, planter._cut(splitting, leaves), strict=True):
             node = Node(one.box, (YES,) * len(root.admitted), root.known)
             for claim in ("~", words):
@@ -242,3 +243,82 @@ def test_regions_leave_less_open(tmp_path: Path) -> None:
                 checker.leaf(node, claim.split(" "), totals)
                 counted, cut = counted + totals.open * (claim == "~"), cut + totals.open * (claim is words)
     assert 0 < cut < counted * 0.8
+
+
+class _Counts:
+    """A checker of boxes of positions that says which part of each is decided by what is claimed of it."""
+
+    def __init__(self, parts: dict[tuple[tuple[int, int], str], float]) -> None:
+        self.parts, self.asked = parts, list[tuple[Any, str]]()
+
+    def root(self) -> Node:
+        return Node(((0, 1023),))
+
+    def mass(self, node: Node) -> int:
+        return node.box[0][1] - node.box[0][0] + 1
+
+    def part(self, _: Any, box: Any, claim: str) -> float:
+        self.asked.append((box, claim))
+        return self.parts.get((box[0], claim), 0.0)
+
+
+def _mended(
+    monkeypatch: pytest.MonkeyPatch,
+    parts: dict[tuple[tuple[int, int], str], float],
+    known: float,
+    *,
+    seconds: float = 60,
+) -> tuple[list[tuple[Any, str]], _Counts]:
+    """What is claimed of which boxes in the end, where a box of 64 of 1,024 positions is a leaf, and counted first."""
+    counts = _Counts(parts)
+    monkeypatch.setattr(planting, "_part", counts.part)
+
+    def say(one: Waiting, claim: str) -> None:
+        one.grown.claim = claim
+
+    def line(box: Any) -> tuple[int, int] | None:
+        return (0, (box[0][0] + box[0][1]) // 2) if box[0][0] < box[0][1] else None
+
+    cut = SimpleNamespace(widths=(2,), regions_of=lambda ends, least: cast(Any, _regions(len(ends), least)))
+    planter = planting.Planter(cast(Any, counts), say, lambda _: None, line, [3])
+    leaf = Waiting(0.0, 0, ((0, 63),), Grown("~"))
+    found = planter._mend(cast(Any, cut), [leaf], "~", np.array([known]), Deadline.within(seconds))
+    return [(one.box[0], one.grown.claim) for one in found], counts
+
+
+def _regions(boxes: int, least: float) -> RegionCuts:
+    raise AssertionError("the checker does not know these units")
+
+
+def test_of_a_leaf_that_says_as_much_as_is_known_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, counts = _mended(monkeypatch, {((0, 63), "~"): 0.7}, 0.7)
+    assert found == [((0, 63), "~")]
+    assert len(counts.asked) == 1
+
+
+def test_a_claim_that_says_more_takes_the_place_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large box two per cent of everything was lost, for lines of another slope close it."""
+    other = planting.CLAIMS[1]
+    assert _mended(monkeypatch, {((0, 63), "~"): 0.2, ((0, 63), other): 1.0}, 1.0)[0] == [((0, 63), other)]
+
+
+def test_where_no_claim_says_as_much_halves_are_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of the first half nothing says as much; it is cut again, and so is its first quarter, until each is one alone.
+    found, _ = _mended(monkeypatch, {((32, 63), "~"): 1.0, ((16, 31), planting.CLAIMS[2]): 1.0}, 1.0)
+    large, small = [(box, claim) for box, claim in found if box[0] >= 16], [box for box, _ in found if box[0] < 16]
+    assert large == [((32, 63), "~"), ((16, 31), planting.CLAIMS[2])]
+    assert sorted(small) == [(at, at) for at in range(16)]
+
+
+def test_halves_of_which_less_follows_are_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {((0, 63), "~"): 0.5, ((0, 31), "~"): 0.6, ((32, 63), "~"): 0.3}
+    found, _ = _mended(monkeypatch, whole, 1.0)
+    assert found == [((0, 63), "~")]
+    whole[(32, 63), "~"] = 0.5
+    assert len(_mended(monkeypatch, whole, 1.0)[0]) > 1
+
+
+def test_leaves_are_left_as_they_are_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, counts = _mended(monkeypatch, {}, 1.0, seconds=-1)
+    assert found == [((0, 63), "~")]
+    assert not counts.asked
