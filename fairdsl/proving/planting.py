@@ -248,30 +248,24 @@ class Planter:
         """Leaves, of the largest first, that say as much as is known of them, or their halves, while there is time."""
         mass = self._checker.mass
         everything, numbers = mass(self._root), count(len(known))
-        waiting = [(-mass(Node(one.box)), one.number, one, known[one.number]) for one in leaves]
+        waiting = [(-mass(Node(one.box)), one.number, one, float(known[one.number])) for one in leaves]
         while waiting:
             negative, _, one, part = heappop(waiting)
-            if deadline.passed or -negative < _LOST_IN_ALL * everything:
-                yield one
-                continue
-            said = self._part_of(splitting, one, claim, part)
-            much = part - said > max(_LOST, -_LOST_IN_ALL * everything / negative)
-            if not much or (cut := self._line(one.box)) is None:
-                yield one
-                continue
-            boxes, below = _halves(one.box, cut[0]), (Grown(), Grown())
-            several = zip(boxes, below, strict=True)
-            halves = [Waiting(one.negative, next(numbers), box, _leaf(FAIR, grown)) for box, grown in several]
-            self._claim(splitting, halves, claim, deadline)
-            if (
-                sum(self._part_of(splitting, half, claim, part) * mass(Node(half.box)) for half in halves)
-                < -said * negative
-            ):
-                yield one
-                continue
-            one.grown.split, one.grown.below = line_of(*cut), below
-            for half in halves:
-                heappush(waiting, (-mass(Node(half.box)), half.number, half, part))
+            little = max(_LOST, -_LOST_IN_ALL * everything / negative)
+            lossy = little < 1 and not deadline.passed and part - self._part_of(splitting, one, claim, part) > little
+            if lossy and (cut := self._line(one.box)) is not None:
+                boxes, below = _halves(one.box, cut[0]), (Grown(), Grown())
+                several = zip(boxes, below, strict=True)
+                halves = [Waiting(one.negative, next(numbers), box, _leaf(FAIR, grown)) for box, grown in several]
+                self._claim(splitting, halves, claim, deadline)
+                masses = [mass(Node(half.box)) for half in halves]
+                said = [self._part_of(splitting, half, claim, part) for half in halves]
+                if np.dot(said, masses) >= -self._part_of(splitting, one, claim, part) * negative:
+                    one.grown.split, one.grown.below = line_of(*cut), below
+                    for half, size in zip(halves, masses, strict=True):
+                        heappush(waiting, (-size, half.number, half, part))
+                    continue
+            yield one
 
     def _told(self, splitting: Splitting, splits: Splits, claim: str, most: int, deadline: Deadline) -> Told:
         """What the checker makes of the tree of so many leaves, by some of them."""
