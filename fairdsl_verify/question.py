@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any, NoReturn
@@ -140,8 +139,6 @@ class Condition:
             terms = [items(term, "a term") for term in items(rest[0], "the terms")]
             self.terms = [(place_of(term, attributes), exact(term[-1], "a factor")) for term in terms]
             self.constant = exact(rest[1], "a constant")
-            #: From where to where a term is on a range; the same few ranges are asked about again and again.
-            self._ends = lru_cache(1 << 12)(self._term)
         elif self.op == "in" and len(rest) == 2:
             self.place = place_of(rest, attributes)
             attribute = attributes[self.place]
@@ -163,15 +160,11 @@ class Condition:
             everybody = not self.attributes[self.place].real and inside == last - first + 1
             return NO if not inside else YES if everybody else MAYBE
         low = high = self.constant
-        for at, (place, _) in enumerate(self.terms):
-            least, most = self._ends(at, box[place])
-            low, high = low + least, high + most
+        for place, factor in self.terms:
+            ends = self.attributes[place].range(box[place])
+            low += factor * ends[factor < 0]
+            high += factor * ends[factor > 0]
         return side_of(-high, -low, zero_is_low=self.op == "<")
-
-    def _term(self, at: int, ends: tuple[int, int]) -> tuple[Fraction, Fraction]:
-        place, factor = self.terms[at]
-        values = self.attributes[place].range(ends)
-        return factor * values[factor < 0], factor * values[factor > 0]
 
 
 def place_of(term: list[Any], attributes: Sequence[Attribute]) -> int:

@@ -55,9 +55,7 @@ def networks(adds: list[int] | None, relation: str) -> Iterator[tuple[tuple[Any,
 
 
 @cache
-def undecided(
-    name: str, relation: str, box: tuple[int, int], margin: int
-) -> list[tuple[tuple[Any, ...], Pass, int]]:
+def undecided(name: str, relation: str, box: tuple[int, int], margin: int) -> list[tuple[tuple[Any, ...], Pass, int]]:
     """What goes together, what is known of the box, and how many of its units are open: if any may be."""
     found = []
     for key, net in networks(ADDS[name], relation):
