@@ -64,7 +64,7 @@ def written(folder: Path, counts: list[int], times: int) -> str:
     return str(folder / "spec.fair")
 
 
-@given(counts=st.lists(st.integers(1, 4), min_size=12, max_size=12))
+@given(counts=st.lists(st.integers(1, 9), min_size=12, max_size=12))
 @settings(max_examples=2, deadline=None, phases=[Phase.generate])
 def test_as_if_there_were_so_many_rows(tmp_path_factory: pytest.TempPathFactory, counts: list[int]) -> None:
     """Of eight copies of the rows, an eighth is the rows, and so on: each interval is that of a check of those rows."""
