@@ -5,7 +5,7 @@ They are workers (:mod:`fairdsl.processes`), which end with whoever waits for th
 
 from __future__ import annotations
 
-from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from fairdsl.clock import NEVER
@@ -13,7 +13,7 @@ from fairdsl.processes import GoneError, Worker, waiting
 from fairdsl_verify.parts import LEAVES, FollowTree, Parts
 from fairdsl_verify.tree import Totals
 
-_SERVE = "fairdsl.proving.side_by_side:serve"
+_SERVE = f"{Path(__file__).with_name('checker_process.py')}:serve"
 #: Parts for each process, so that none waits long for the last one.
 _EACH = 8
 
@@ -69,15 +69,3 @@ def _heard(one: _Checker, parts: Parts) -> Totals:
         raise said
     assert isinstance(said, Totals), "it is one or the other"
     return said
-
-
-def serve(connection: Connection[object, object]) -> None:
-    """Check the parts of a tree that the parent names, until it hangs up."""
-    parts = Parts(*connection.recv())  # type: ignore[misc]
-    while True:
-        number = connection.recv()
-        assert isinstance(number, int), "parts are numbered"
-        try:
-            connection.send(parts.checked(number))
-        except Exception as error:  # a rejection, or what the checker calls one
-            connection.send(error)

@@ -16,7 +16,7 @@ import pytest
 
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.intervals.refine import Bounds, Refinement
-from fairdsl.backends.refining import clock, workers
+from fairdsl.backends.refining import clock, pool, workers
 from fairdsl.backends.refining.clock import Checkpoints, Clock
 from fairdsl.backends.refining.pool import WorkerPool
 from fairdsl.backends.refining.worker import Progress
@@ -181,7 +181,8 @@ def test_where_no_worker_can_be_started_the_parent_goes_on_alone(monkeypatch: py
     assert refinement.nodes == 2000
 
 
-def test_a_worker_without_memory_is_one_that_dies() -> None:
+def test_a_worker_without_memory_is_one_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_DEATHS", 1)  # of each part; each death is a process that was started
     refinement = HungryBisection.start(LARGE)
     assert refine_in_parallel(refinement, jobs=2, deadline=after(60), observer=Silent(), nodes=2000) is Ending.NODES
     assert 0 < refinement.nodes < 2000

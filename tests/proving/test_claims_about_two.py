@@ -120,7 +120,7 @@ def test_no_leaf_about_two_is_believed_that_is_wrong(monkeypatch: pytest.MonkeyP
     """By what its words say of two individuals, and the scores of everybody who is so."""
     said, refuted, passes, believed = list[bool](), Parting.refuted, Parting.passes, 0
     monkeypatch.setattr(Parting, "refuted", lambda *given: said.append(refuted(*given)) or True)
-    for seed in range(220):
+    for seed in range(110):
         rng = random.Random(seed)
         rough(monkeypatch, *drawn_rounding(rng))
         asked, net = deep(rng, rng.choice((1, 1, 2)))

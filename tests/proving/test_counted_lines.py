@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -53,16 +54,23 @@ def networks(adds: list[int] | None, relation: str) -> Iterator[tuple[tuple[Any,
             yield ("hidden", first, second, bias, out, limit), of(hidden, ([[*out]], [limit]))
 
 
+@cache
+def undecided(name: str, relation: str, box: tuple[int, int], margin: int) -> list[tuple[tuple[Any, ...], Pass, int]]:
+    """What goes together, what is known of the box, and how many of its units are open: if any may be."""
+    found = []
+    for key, net in networks(ADDS[name], relation):
+        net.margin = margin
+        known = Pass(net, (box, (0, 2)), range(3))
+        if known.side == MAYBE:
+            found.append((key, known, sum(MAYBE in each or len(each) > 1 for each in sides(net, box))))
+    return found
+
+
 def counted(on_a_line: OnALine) -> None:
     """Never less than are open on some line; of a sum, where the threshold is anywhere, as many as on the worst."""
     for name, relation, box, margin in CASES:
         worst, told = dict[tuple[Any, ...], int](), dict[tuple[Any, ...], int]()
-        for key, net in networks(ADDS[name], relation):
-            net.margin = margin
-            found = Pass(net, (box, (0, 2)), range(3))
-            if found.side != MAYBE:
-                continue
-            open_ = sum(MAYBE in each or len(each) > 1 for each in sides(net, box))
+        for key, found, open_ in undecided(name, relation, box, margin):
             said = on_a_line(found, 0)
             assert open_ <= said <= found.net.question.attributes[0].measure(box), (name, relation, box, margin, key)
             worst[key], told[key] = max(worst.get(key, 0), open_), said

@@ -58,7 +58,7 @@ def test_what_was_left_open_is_what_the_proof_shows(tmp_path: Path) -> None:
     required = required.replace("measure fair_share", "require fair_share >= 60%", 1)
     (tmp_path / "p.fair").write_text(f"{kept}property each_one{required}")
     report = tmp_path / "report.json"
-    given = ["check", str(tmp_path / "p.fair"), "--effort", "1", "--no-cache", "--report", str(report)]
+    given = ["check", str(tmp_path / "p.fair"), "--effort", "1", "--no-cache", "--jobs", "1", "--report", str(report)]
     assert CliRunner().invoke(cli, given).exit_code == 3
     before = {item["name"]: item["judgement"] for item in json.loads(report.read_text())["properties"]}
     assert before["calm"] == before["each_one"] == "unknown"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +31,7 @@ _UNLIMITED = 2**32 - 1
 _MEMORY = 4 << 30
 
 
+@cache
 def solver_name() -> str:
     """The solver and its version, for the evidence."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import
