@@ -11,7 +11,7 @@ from fairdsl.auditing.spec import BY, SUBGROUPS
 from fairdsl.diagnostics.style import display_width
 from fairdsl.diagnostics.surface import said
 from fairdsl.ir.metric import ACCEPTANCE, Comparison
-from fairdsl.ir.numbers import shown
+from fairdsl.ir.numbers import Towards, shown
 from fairdsl.ir.question import metric_words
 from fairdsl.prelude import metric_named
 from fairdsl.report.group_table import group_table, left_out
@@ -137,7 +137,8 @@ def _worst(subgroup: Subgroup) -> Iterator[str]:
     yield f"{metric_words(subgroup.rate)}: {group_words(subgroup.group)}, {value} of {subgroup.rows:,} rows"
     yield f"    {between(subgroup.interval)} in the population; {group_words(subgroup.best)} has {best}"
     if subgroup.behind:
-        yield f"    behind by {shown(subgroup.behind, percent=True)} at least, in the population as well"
+        behind = shown(subgroup.behind, percent=True, towards=Towards.DOWN)
+        yield f"    behind by {behind} at least, in the population as well"
     else:
         yield "    that may be chance: the intervals of all groups of these columns meet"
 

@@ -26,13 +26,11 @@ from fairdsl.backends.demands import Judge, Measured
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE, Compare, Linear, Relation, Variable, Who, conjoin
-from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, SameDecision
-from fairdsl.models.black_boxes.asked import BlackBoxEvaluator
-from fairdsl.models.evaluators import evaluator_of
-from fairdsl.numerics.evaluate import Points, Settled
+from fairdsl.models.evaluators import settling
+from fairdsl.numerics.evaluate import Points
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 from fairdsl.numerics.predicates import mask
@@ -113,14 +111,6 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
     if people > (_PEOPLE if units.connected or asked.of_individuals else _PAIRED):
         return Refusal(why=f"{people:,} people are compared over one unit, too many to list", span=pair.span)
     return units
-
-
-def settling(model: Model) -> Callable[[Points], Settled]:
-    """Decisions of people, [n, attributes]; of a file that is only run by its answers about each of them alone."""
-    evaluator = evaluator_of(model)
-    if isinstance(evaluator, BlackBoxEvaluator) and model.deployed is not None:
-        return evaluator.settled_alone
-    return evaluator.settled
 
 
 class Units:

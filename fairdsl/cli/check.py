@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from fairdsl.cli.report_files import report_options, write_reports
 from fairdsl.cli.verdicts import Verdicts
 from fairdsl.clock import unbroken
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.ir.numbers import Towards, shown
 from fairdsl.options import Run, split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
@@ -227,6 +229,11 @@ def _refuse(unread: Mapping[str, object], *, no_proof: bool) -> None:
         raise click.UsageError("`--require-proof` is about proofs: write `--proof DIR` as well")
 
 
+def _of_the(proved: Fraction, known: Fraction) -> str:
+    """How much of what is known a proof shows; each is a share at least."""
+    return " of the ".join(shown(share, percent=True, towards=Towards.DOWN) for share in (proved, known))
+
+
 def _tell(report: Report, proved: Sequence[Proved]) -> None:
     for each in proved:
         click.echo(f"{each.property}, {each.demand}: {each.said}", err=True)
@@ -235,9 +242,9 @@ def _tell(report: Report, proved: Sequence[Proved]) -> None:
     for item in report.properties:
         for demand in item.demands:
             if demand.proof is not None and isinstance(demand.verdict, Shares):
-                shown, known = demand.proof, demand.verdict
-                fair = f"{float(shown.certified):.2%} of the {float(known.certified):.2%} that are found fair"
-                unfair = f"{float(shown.falsified):.2%} of the {float(known.falsified):.2%} that are found unfair"
+                proof, known = demand.proof, demand.verdict
+                fair = f"{_of_the(proof.certified, known.certified)} that are found fair"
+                unfair = f"{_of_the(proof.falsified, known.falsified)} that are found unfair"
                 click.echo(f"{item.name}, {demand.text}: proved are {fair}, and {unfair}", err=True)
             if demand.believed is not None:
                 click.echo(f"{item.name}, {demand.text}: rests on {demand.believed.in_words()}", err=True)

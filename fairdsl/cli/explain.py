@@ -19,7 +19,7 @@ from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
 from fairdsl.diagnostics.style import Paint, wrap
-from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.numbers import Towards, shown, span
 from fairdsl.ir.rows_needed import NoRows, RowsNeeded
 from fairdsl.report.explained import AtSize, DemandRows, DemandSizes, SampleSizes
 from fairdsl.report.headings import headed
@@ -109,9 +109,7 @@ def _size_lines(each: DemandSizes) -> Iterator[str]:
 def _between(found: AtSize | SampleSizes) -> str:
     if found.low is None or found.high is None:
         return "no interval is known"
-    if found.low == found.high:
-        return shown(found.low)
-    return f"{shown(found.low, towards=Towards.DOWN)} .. {shown(found.high, towards=Towards.UP)}"
+    return span(found.low, found.high)
 
 
 _CODE = re.compile(r"[EW]\d{4}", re.IGNORECASE)

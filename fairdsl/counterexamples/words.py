@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.numbers import shown, span
 from fairdsl.report.words import cell, cells, region_words
 
 if TYPE_CHECKING:
@@ -93,17 +93,15 @@ def _share(one: Representative) -> str:
         return "which part of it violates is not known"
     if one.how == "sample":
         assert one.confidence is not None
-        low, high = (
-            shown(end, percent=True, towards=way) for end, way in ((one.low, Towards.DOWN), (one.high, Towards.UP))
-        )
-        return f"{low} to {high} of its units violate ({one.units:,} sampled, {100 * one.confidence:.4g} % confidence)"
+        ends = span(one.low, one.high, between=" to ", percent=True)
+        return f"{ends} of its units violate ({one.units:,} sampled, {100 * one.confidence:.4g} % confidence)"
     known = "each was tried" if one.how == "counted" else "proved by the leaves, in exact arithmetic"
     if one.all_violate:
         return f"every unit in it violates ({known})"
     if one.low == one.high:
         return f"{shown(one.low, percent=True)} of its units violate, exactly ({known})"
-    low, high = shown(one.low, percent=True, towards=Towards.DOWN), shown(one.high, percent=True, towards=Towards.UP)
-    return f"{low} to {high} of its units violate ({known}; the rest is a numeric gap or open)"
+    ends = span(one.low, one.high, between=" to ", percent=True)
+    return f"{ends} of its units violate ({known}; the rest is a numeric gap or open)"
 
 
 def _size(number: int) -> str:

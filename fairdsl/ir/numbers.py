@@ -8,7 +8,11 @@ from math import ceil, floor
 
 from fairdsl.codec.numbers import Towards, above, below, json_number, nearest, ratio, read_ratio
 
-__all__ = ["Towards", "above", "below", "json_number", "nearest", "ratio", "read_ratio", "shown"]
+__all__ = ["Towards", "above", "below", "json_number", "nearest", "ratio", "read_ratio", "shown", "span"]
+
+
+#: The numbers that the rounding of another must not cross.
+_LANDMARKS = (Fraction(0), Fraction(1))
 
 
 def shown(
@@ -16,7 +20,7 @@ def shown(
     *,
     percent: bool = False,
     towards: Towards = Towards.NEAREST,
-    landmarks: Iterable[Fraction] = (Fraction(0), Fraction(1)),
+    landmarks: Iterable[Fraction] = _LANDMARKS,
 ) -> str:
     """A decimal with four places (two in percent), and more where fewer would hide something.
 
@@ -30,6 +34,22 @@ def shown(
         if all(_side(rounded / scale, mark) == _side(value, mark) for mark in marks):
             return _decimal(rounded, digits, exact=rounded == value * scale) + sign
     return ratio(value)
+
+
+def span(
+    low: Fraction,
+    high: Fraction,
+    *,
+    between: str = " .. ",
+    percent: bool = False,
+    landmarks: Iterable[Fraction] = _LANDMARKS,
+) -> str:
+    """Both ends of what a number is known to lie in, rounded outward, for they claim; a number that is known, once."""
+    marks = tuple(landmarks)
+    if low == high:
+        return shown(low, percent=percent, landmarks=marks)
+    least = shown(low, percent=percent, towards=Towards.DOWN, landmarks=marks)
+    return f"{least}{between}{shown(high, percent=percent, towards=Towards.UP, landmarks=marks)}"
 
 
 def _side(value: Fraction, mark: Fraction) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.ir.enclosure import Enclosure
+from fairdsl.ir.numbers import span as ends_of
 from fairdsl.source import Span
 
 _LISTED = 5
@@ -25,13 +26,13 @@ def empty_groups(groups: Sequence[str], total: int, population: str, span: Span 
 
 def few_rows(groups: Sequence[str], population: str, limit: int, left: Enclosure, span: Span | None) -> Diagnostic:
     """Rates that rest on few rows; ``left`` is what an even split of ``limit`` rows leaves open at 95 %."""
-    low, high = (f"{float(end):.0%}" for end in left)
+    between = ends_of(*left, between=" and ", percent=True)
     return Diagnostic(
         code="W0808",
         title=f"{len(groups)} rate{_s(groups)} {_rest(groups)} on fewer than {limit} rows of `{population}`",
         primary=None if span is None else Label(span, "takes them for the rates of a population"),
         notes=_listed(groups, None),
-        why=f"even {limit} rows, split evenly, only say that the rate is between {low} and {high} (95% confidence)",
+        why=f"even {limit} rows, split evenly, only say that the rate is between {between} (95% confidence)",
         help=f"write `excluding groups below {limit} rows`, or `with confidence 95%` behind the demand",
     )
 

@@ -8,6 +8,7 @@ from math import ceil
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.numbers import span
 from fairdsl.ir.population import Population, Rows
 from fairdsl.ir.rate import Each, Fact, Negated, Rate
 from fairdsl.metrics.cohorts import Cohort
@@ -86,8 +87,8 @@ def _contradicted(reading: Reading, population: Population) -> Iterator[Diagnost
 
 
 def _about(share: Enclosure) -> str:
-    """About how much it is, for a sentence; reports have the exact numbers."""
-    return f"{float((share.low + share.high) / 2):.1%}"
+    """How much it is, for a sentence; reports have the exact numbers."""
+    return span(*share, between=" to ", percent=True)
 
 
 def notes_of(reading: Reading, population: Population) -> tuple[str, ...]:

@@ -180,8 +180,8 @@ def _probability(clause: WhenScore | WhenProbability, q: Fraction, output: Graph
 
 
 #: Where the class comes from, if the file has no label: a column each, of these kinds, the first of them that fits.
-_COLUMNS = (OutputKind.SIGMOID, OutputKind.PROBABILITY, OutputKind.SCORE, OutputKind.SOFTMAX)
-_SCORES = (OutputKind.SCORE, OutputKind.SOFTMAX, OutputKind.SIGMOID, OutputKind.PROBABILITY)
+_COLUMNS = (OutputKind.SIGMOID, OutputKind.PROBABILITY, OutputKind.SCORE, OutputKind.SOFTMAX, OutputKind.LOG_SOFTMAX)
+_SCORES = (OutputKind.SCORE, OutputKind.SOFTMAX, OutputKind.LOG_SOFTMAX, OutputKind.SIGMOID, OutputKind.PROBABILITY)
 
 
 def _by_class(declaration: ModelDeclaration, clause: WhenClass | Highest | ByAnswer, graph: ImportedGraph) -> Decided:
@@ -240,7 +240,7 @@ def _class_readout(output: GraphOutput) -> Readout:
             return Readout.LABEL
         case OutputKind.SCORE:
             return Readout.DIFFERENCE
-        case OutputKind.SIGMOID | OutputKind.SOFTMAX | OutputKind.PROBABILITY:
+        case OutputKind.SIGMOID | OutputKind.SOFTMAX | OutputKind.LOG_SOFTMAX | OutputKind.PROBABILITY:
             return Readout.HIGHEST
 
 

@@ -26,6 +26,7 @@ class OutputKind(Enum):
     SIGMOID = "sigmoid"  # each column is the logistic of its score
     PROBABILITY = "probability"  # each column is itself a probability, or stands for one: no curve lies behind it
     SOFTMAX = "softmax"  # the columns are the softmax of the scores (three columns or more)
+    LOG_SOFTMAX = "log softmax"  # the columns are the logarithms of the softmax of the scores
     LABEL = "label"  # the class whose score is highest
 
 

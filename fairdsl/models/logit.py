@@ -44,6 +44,16 @@ def logit(q: Fraction) -> Enclosure:
     return Enclosure(low=Fraction(low, scale), high=Fraction(high, scale))
 
 
+def apart(gap: Fraction) -> Enclosure:
+    """Bounds of how far apart two logits are at least whose probabilities are ``gap`` apart, 0 <= gap < 1.
+
+    Theorem. With d = x - y >= 0 and m = x + y, logistic(x) - logistic(y) = sinh(d/2) / (cosh(d/2) + cosh(m/2)), which
+    is at most tanh(d/4), for m = 0. So a gap takes a distance of 4 artanh(gap), twice the logit of (1 + gap) / 2.
+    """
+    low, high = logit((1 + gap) / 2)
+    return Enclosure(low=2 * low, high=2 * high)
+
+
 def _twice_artanh(t: Fraction) -> tuple[int, int]:
     """Bounds of ``2 artanh(t)`` for abs(t) <= 1/3, in units of 2**-320."""
     if t < 0:

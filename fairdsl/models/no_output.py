@@ -43,6 +43,8 @@ def _in_words(output: GraphOutput) -> str:
             return f"{output.width} probabilit{'y' if output.width == 1 else 'ies'}"
         case OutputKind.SOFTMAX:
             return f"{output.width} probabilities that sum to 1"
+        case OutputKind.LOG_SOFTMAX:
+            return f"{output.width} logarithms of probabilities that sum to 1"
         case OutputKind.LABEL:
             return "the class, one of " + listing(output.labels)
 

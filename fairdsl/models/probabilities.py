@@ -48,7 +48,7 @@ def _of_classes(output: GraphOutput, graph: ImportedGraph, scores: Affine) -> Lo
 def _read(output: GraphOutput, scores: Affine, basis: Basis) -> Logits | None:
     """What an output says about the scores that decide."""
     match output.kind:
-        case OutputKind.SOFTMAX:
+        case OutputKind.SOFTMAX | OutputKind.LOG_SOFTMAX:
             return _scaled(_of_output(output, basis), scores, basis, assumed=False)
         case OutputKind.SCORE:
             return _scaled(_of_output(output, basis), scores, basis, assumed=True)

@@ -97,6 +97,7 @@ class Order:
         demand, end = (item.property.name, item.demand.text), watch.end
         wanted = self.known.get(demand, _ALL)
         try:
+            _provable(item)  # what no time would prove is not said to lack time
             if end.passed:
                 raise Unproved(INTERRUPTED if watch.ended else "the time was up before it began")
             deployed = demand in self.deployed
@@ -121,15 +122,23 @@ def unchecked(item: Elaborated, path: Path) -> Proved:
     return Proved(property=item.property.name, demand=item.demand.text, said=said)
 
 
-def _made(
-    item: Elaborated, watch: Watch, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Wanted
-) -> _Made:
+def _provable(item: Elaborated) -> None:
+    """Raises Unproved for demands of which there are no proofs."""
     demand, problem = item.demand, item.problem
     if item.refusal is not None or demand.beyond or demand.of or demand.less:
         raise Unproved("such demands have no proofs so far")
     if not isinstance(problem.question, GroupMetric):
         if demand.under:
             raise Unproved("shares under a distribution have no proofs so far")
+        if problem.model.deployed is None:
+            raise Unproved("only models of ONNX files have proofs so far")
+
+
+def _made(
+    item: Elaborated, watch: Watch, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Wanted
+) -> _Made:
+    problem = item.problem
+    if not isinstance(problem.question, GroupMetric):
         return _of_pairs(problem, deadline, observer, deployed=deployed, wanted=wanted)
     rates = watch.cut(lambda: _of_rates(problem, deadline, deployed=deployed), deadline)
     if rates is None:
@@ -188,8 +197,7 @@ class _Made:
 
 def _of_pairs(problem: Problem, deadline: Deadline, observer: Observer, *, deployed: bool, wanted: Wanted) -> _Made:
     """``deployed``: the file's own arithmetic is tried first; where it rounds, in half of the time, and no share."""
-    if problem.model.deployed is None:
-        raise Unproved("only models of ONNX files have proofs so far")
+    assert problem.model.deployed is not None, "others have no proofs"
     content = content_of(problem.model.deployed.path)
     asked = question_of(problem, Graph(content))
     if deployed:

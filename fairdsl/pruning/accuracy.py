@@ -1,6 +1,6 @@
 """What pruning did to the decisions: on a table with the true outcomes, and on random individuals.
 
-Decisions are those of the models' exact arithmetic. On random individuals the share of changed decisions is
+Decisions are those of the two files, as they are deployed. On random individuals the share of changed decisions is
 an estimate with the interval of Clopper and Pearson, about the uniform distribution on the domain and no other.
 """
 
@@ -20,10 +20,11 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.model import Model
+from fairdsl.models.evaluators import decided
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.narrow import narrow
 from fairdsl.pruning import errors
-from fairdsl.pruning.changes import decided_differently, decisions
+from fairdsl.pruning.changes import decided_differently
 from fairdsl.semantics.checked import CheckedSpec, LabelDeclaration
 
 _CONFIDENCE = Fraction(95, 100)
@@ -63,35 +64,49 @@ class Disagreement:
     confidence: Fraction
 
 
-def accuracy(spec: CheckedSpec, domain: Domain, before: Model, after: Model, path: str) -> Accuracy:
-    """How many rows of the CSV file both models decide as the spec's label says.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labelled:
+    """A table, and the outcome that is right in each of its rows."""
+
+    table: Table
+    label: str
+    right: NDArray[np.int64]
+
+
+def labelled(spec: CheckedSpec, domain: Domain, model: Model, path: str) -> Labelled:
+    """The rows of the CSV file, with what the spec's label says of them.
 
     Raises DiagnosticError where the spec has no one label whose values stand for the model's outcomes (E0562),
     or the file is not a table of the domain (E0530 to E0533).
     """
     label = label_of(spec)
-    outcome_of = outcomes_by_value(label, before.outcomes, before.favourable)
+    outcome_of = outcomes_by_value(label, model.outcomes, model.favourable)
     column = Attribute(name=label.name, type=label.type, column=label.column, span=label.span)
     table = read_table(path, domain, column)
-    right = _outcomes(table, outcome_of)
-    decided_before, decided_after = decisions(before, table.values), decisions(after, table.values)
+    right = np.array([outcome_of[value] for value in table.label_codes.tolist()], dtype=np.int64)
+    return Labelled(table=table, label=label.name, right=right)
+
+
+def accuracy(rows: Labelled, before: Model, after: Model) -> Accuracy:
+    """How many rows both files decide as the label says."""
+    decided_before, decided_after = decided(before, rows.table.values), decided(after, rows.table.values)
     return Accuracy(
-        path=path,
-        sha256=table.sha256,
-        label=label.name,
-        rows=table.rows,
-        before=int(np.count_nonzero(decided_before == right)),
-        after=int(np.count_nonzero(decided_after == right)),
+        path=rows.table.path,
+        sha256=rows.table.sha256,
+        label=rows.label,
+        rows=rows.table.rows,
+        before=int(np.count_nonzero(decided_before == rows.right)),
+        after=int(np.count_nonzero(decided_after == rows.right)),
         changed=int(np.count_nonzero(decided_before != decided_after)),
     )
 
 
 def disagreement(domain: Domain, before: Model, after: Model, points: int, seed: int) -> Disagreement | None:
-    """How often the models decide differently, for individuals that are uniform over the domain.
+    """How often the files decide differently, for individuals that are uniform over the domain.
 
     None where no distribution is uniform, for a real attribute is unbounded, and where no individual was drawn.
     """
-    drawn, changed = decided_differently(domain, narrow(domain), before, after, points, seed)
+    drawn, changed = decided_differently(domain, narrow(domain), before, after, points, seed, decide=decided)
     if not drawn:
         return None
     interval = clopper_pearson(changed, drawn, float(_CONFIDENCE))
@@ -139,7 +154,3 @@ def outcomes_by_value(label: LabelDeclaration, outcomes: Sequence[str], favourab
 
 def _by_desert(values: tuple[int, int], deserving: Fraction | int, favourable: int) -> Mapping[float, int]:
     return {float(value): favourable if value == deserving else 1 - favourable for value in values}
-
-
-def _outcomes(table: Table, outcome_of: Mapping[float, int]) -> NDArray[np.int64]:
-    return np.array([outcome_of[value] for value in table.label_codes.tolist()], dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,12 @@ def decided_differently(
     points: int,
     seed: int,
     target: Predicate = TRUE,
+    *,
+    decide: Callable[[Model, Points], NDArray[np.int64]] | None = None,
 ) -> tuple[int, int]:
     """How many individuals were drawn uniformly from the sets, and how many of them the models decide differently.
 
+    ``decide`` says by what, as by the files (``decided`` of :mod:`fairdsl.models.evaluators`); else it is exact.
     They are others than those that a profile of the same seed draws, which would flatter the pruning. Nobody is drawn
     where no distribution is uniform, for a real attribute is unbounded.
     """
@@ -33,9 +36,10 @@ def decided_differently(
         return 0, 0
     other = int(np.random.SeedSequence(seed).spawn(1)[0].generate_state(1)[0])
     drawn = draw(domain, sets, points, np.random.default_rng(other), target)
-    return len(drawn), int(np.count_nonzero(decisions(before, drawn) != decisions(after, drawn)))
+    decide = decide or _exactly
+    return len(drawn), int(np.count_nonzero(decide(before, drawn) != decide(after, drawn)))
 
 
-def decisions(model: Model, individuals: Points) -> NDArray[np.int64]:
+def _exactly(model: Model, individuals: Points) -> NDArray[np.int64]:
     """In exact arithmetic, by the outcome's position."""
     return BatchEvaluator(model).settled(individuals).decisions

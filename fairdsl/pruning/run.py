@@ -17,10 +17,9 @@ from fairdsl.ir.model import Model
 from fairdsl.numerics.narrow import narrow
 from fairdsl.options.commands import Prune
 from fairdsl.pruning import errors
-from fairdsl.pruning.accuracy import Accuracy, Disagreement, accuracy, disagreement
+from fairdsl.pruning.accuracy import Accuracy, Disagreement, accuracy, disagreement, labelled
 from fairdsl.pruning.onnx_file import Written, write_onnx
 from fairdsl.pruning.profile import candidates, least_active, profile
-from fairdsl.pruning.remove import remove
 from fairdsl.pruning.source_file import as_declared, network_file
 from fairdsl.semantics import CheckedSpec, front_end
 
@@ -116,7 +115,7 @@ def prune_spec(
     found = profile(original, domain, narrow(domain), points, seed)
     units = candidates(found, tolerance)
     # The data come first: what is wrong with them is said before any file is written.
-    measured = None if data is None else accuracy(spec, domain, original, remove(original, units), data)
+    rows = None if data is None else labelled(spec, domain, original, data)
     written = write_onnx(
         file,
         original,
@@ -136,8 +135,8 @@ def prune_spec(
         least=least_active(found),
         seed=seed,
         layers=_counts(original, written),
-        accuracy=measured,
-        disagreement=disagreement(domain, original, written.pruned, points, seed),
+        accuracy=None if rows is None else accuracy(rows, original, written.model),
+        disagreement=disagreement(domain, original, written.model, points, seed),
         pinned=isinstance(source, FileSource) and source.sha256 is not None,
         diagnostics=about_models,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.numbers import shown, span
 
 if TYPE_CHECKING:
     from fairdsl.pruning.run import LayerCount, Pruned
@@ -68,10 +68,9 @@ def _decisions(pruned: Pruned) -> str:
     if sampled is None:
         return "no estimate of how many change: no individual of the domain can be drawn uniformly"
     share = shown(Fraction(sampled.changed, sampled.drawn), percent=True)
-    low = shown(sampled.interval.low, percent=True, towards=Towards.DOWN)
-    high = shown(sampled.interval.high, percent=True, towards=Towards.UP)
+    interval = span(*sampled.interval, percent=True)
     confidence = shown(sampled.confidence, percent=True)
-    return f"{share} of {sampled.drawn:,} other individuals are decided differently ({confidence}: {low} .. {high})"
+    return f"{share} of {sampled.drawn:,} other individuals are decided differently ({confidence}: {interval})"
 
 
 def _pinned(pruned: Pruned) -> list[str]:

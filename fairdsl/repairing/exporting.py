@@ -15,12 +15,12 @@ import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
+from fairdsl.models.evaluators import decided
 from fairdsl.models.exporting import NotExportedError
 from fairdsl.models.from_estimators import feature_names, onnx_of
 from fairdsl.models.from_frameworks import writer_of
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import Factory, predicted
-from fairdsl.repairing.measure import decided
 from fairdsl.repairing.subject import Rows, Trainee
 from fairdsl.source.writing import write_file
 
@@ -68,7 +68,7 @@ def exported(
 
 def _differing(factory: Factory, estimator: Any, subject: Trainee, model: Model, rows: Rows) -> int:
     meant = predicted(factory, estimator, subject, rows.values)
-    otherwise = meant != decided(model, rows)
+    otherwise = meant != decided(model, rows.values)
     differing = int(np.count_nonzero(otherwise))
     if differing * _TOLERATED > len(rows):
         reason = f"read as the spec declares it, the file decides {differing:,} of {len(rows):,} rows otherwise"

@@ -32,7 +32,7 @@ from fairdsl.options.commands import Guarantee, Vote
 from fairdsl.repairing import errors
 from fairdsl.repairing.result import CheckedProperty, Compared, checked_by
 from fairdsl.repairing.subject import Rows, Subject, checked_file, subject_of
-from fairdsl.repairing.wording import points, row, verdicts, with_interval
+from fairdsl.repairing.wording import percent, points, row, verdicts, with_interval
 from fairdsl.report.model import Report
 from fairdsl.report.shown import Worded
 from fairdsl.semantics import front_end
@@ -98,7 +98,7 @@ class Guaranteed(Worded, Document):
         yield row("accuracy", f"{' -> '.join(correct)}; {self.compared.changed:,} of {after.rows:,} decisions changed")
         yield row("", points(self.compared))
         for outcome, name in enumerate(self.outcomes):
-            shares = (f"{100 * one.decided[outcome] / one.rows:.2f}%" for one in (before, after))
+            shares = (percent(one.decided[outcome], one.rows) for one in (before, after))
             yield row("" if outcome else "decided", f"{name} {' -> '.join(shares)}")
         yield from verdicts(self)
 

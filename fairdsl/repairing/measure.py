@@ -17,14 +17,12 @@ from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Procedure
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.backends.sampling import Sampling
-from fairdsl.backends.units import settling
 from fairdsl.codec import INLINE
 from fairdsl.ir.enclosure import Enclosed, Enclosure
 from fairdsl.ir.model import Model
-from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Precision, Quantity
-from fairdsl.models.running.runtime import Runtime
+from fairdsl.models.evaluators import decided
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.repairing.subject import Rows, Subject, Trainee
 from fairdsl.verdict import Estimated, Shares
@@ -84,19 +82,8 @@ def measure(
     subject: Subject, model: Model, rows: Rows, precision: Precision, budget: Budget, observer: Observer
 ) -> Measured:
     """Measure a model; raises DiagnosticError (E0592) where its units cannot be judged one by one."""
-    among = on_rows(subject, model, rows, decided(model, rows))
+    among = on_rows(subject, model, rows, decided(model, rows.values))
     return Measured(rate=_rate(subject, model, precision, budget, observer), rows=among)
-
-
-def decided(model: Model, rows: Rows) -> NDArray[np.int64]:
-    """What is decided about rows: by the model's file, as it is deployed, for exact arithmetic may decide otherwise
-    about who lies on a threshold, and trees over scaled numbers have many who do. Without a file that runs it is exact.
-
-    A black box is asked about each row by itself.
-    """
-    if model.deployed is None or isinstance(model.opaque, BlackBox):
-        return settling(model)(rows.values).decisions
-    return Runtime(model.deployed).decide_array(rows.values.floats)
 
 
 def on_rows(subject: Trainee, model: Model, rows: Rows, decisions: NDArray[np.int64]) -> OnRows:

@@ -16,10 +16,11 @@ from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Precision
+from fairdsl.models.evaluators import decided
 from fairdsl.numerics.binomial import clopper_pearson, paired_difference
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import REPAIR_SECONDS, Repair
-from fairdsl.repairing.measure import Measured, OnRows, Rate, decided, on_rows
+from fairdsl.repairing.measure import Measured, OnRows, Rate, on_rows
 from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.repairing.subject import Rows, Trainee
 from fairdsl.report.model import Report
@@ -140,7 +141,7 @@ class Compared:
     @classmethod
     def of(cls, subject: Trainee, before: Model, after: Model, rows: Rows) -> Self:
         """Two models on the rows."""
-        first, second = (decided(model, rows) for model in (before, after))
+        first, second = (decided(model, rows.values) for model in (before, after))
         right, now = first == rows.outcomes, second == rows.outcomes
         return cls(
             before=on_rows(subject, before, rows, first),

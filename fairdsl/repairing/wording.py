@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.numbers import Towards, shown, span
 from fairdsl.repairing.measure import OnRows, Rate
 from fairdsl.repairing.result import (
     ROWS_CONFIDENCE,
@@ -107,14 +108,12 @@ def _candidate(candidate: Candidate) -> Iterator[str]:
 
 def rate_in_words(rate: Rate) -> str:
     """``0.64257%``, or ``0.61% .. 0.68%`` where it is not known exactly."""
-    low = shown(rate.number.low, percent=True, towards=Towards.DOWN)
-    high = shown(rate.number.high, percent=True, towards=Towards.UP)
-    return shown(rate.number.low, percent=True) if rate.exact else f"{low} .. {high}"
+    return span(*rate.number, percent=True)
 
 
 def percent(count: int, whole: int) -> str:
     """A share of rows."""
-    return f"{100 * count / whole:.2f}%" if whole else "-"
+    return shown(Fraction(count, whole), percent=True) if whole else "-"
 
 
 def _outcome(repaired: Repaired) -> Iterator[str]:
@@ -179,8 +178,8 @@ def with_interval(count: int, whole: int) -> str:
     interval = interval_of(count, whole)
     if interval is None:
         return "no row"
-    low, high = (f"{100 * float(end or 0):.1f}" for end in (interval.low, interval.high))
-    return f"{percent(count, whole)} [{low}, {high}]"
+    low, high = interval.low or Fraction(0), Fraction(1) if interval.high is None else interval.high
+    return f"{percent(count, whole)} [{span(low, high, between=', ', percent=True)}]"
 
 
 def verdicts(repaired: Made | Guaranteed) -> Iterator[str]:

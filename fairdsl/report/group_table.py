@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from fairdsl.ir.enclosure import Enclosure
 from fairdsl.ir.metric import Comparison
-from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.numbers import shown, span
 from fairdsl.report.model import DemandReport
 from fairdsl.report.tables import Column, Entry, Table, texts
 from fairdsl.report.words import between, cell, group_words, in_percent, number
@@ -258,9 +258,8 @@ def _drawn(value: Value, draw: Draw, percent: bool) -> Iterator[tuple[str, str]]
         yield "drawn", f"no number ({of})"
         return
     level = "" if value.confidence is None else f"{shown(value.confidence, percent=True)} interval "
-    low, high = value.drawn.interval
     own = number(Interval(*value.drawn.estimate), percent)
-    ends = f"{shown(low, percent=percent, towards=Towards.DOWN)} .. {shown(high, percent=percent, towards=Towards.UP)}"
+    ends = span(*value.drawn.interval, percent=percent)
     apart = value.defined and value.number.common(value.drawn.interval) is None
     stand = "; the two have nothing in common, and the enclosure stands" if apart else ""
     yield "drawn", f"{own} ({level}{ends}, from {of}{stand})"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from fairdsl.ir.enclosure import Enclosure
-from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.numbers import Towards, shown, span
 from fairdsl.verdict import Shares
 
 
@@ -51,11 +51,7 @@ def people_lines(shares: Shares, of_fair_share: bool) -> Iterator[tuple[str, str
 
 def _between(fair: Enclosure, of_fair_share: bool) -> str:
     """Of the fair share, or of its complement where that is asked for."""
-    low, high = fair if of_fair_share else fair.complement
-    if low == high:
-        return shown(low, percent=True)
-    towards = Towards.DOWN, Towards.UP
-    return " to ".join(shown(end, percent=True, towards=to) for end, to in zip((low, high), towards, strict=True))
+    return span(*(fair if of_fair_share else fair.complement), between=" to ", percent=True)
 
 
 def _amount(value: Fraction, towards: Towards, total: int | None) -> str:

@@ -10,7 +10,7 @@ from fairdsl.ir.decimals import ROUNDED, decimal, decimals
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.enclosure import Enclosed
 from fairdsl.ir.metric import Comparison
-from fairdsl.ir.numbers import Towards, nearest, shown
+from fairdsl.ir.numbers import Towards, nearest, shown, span
 from fairdsl.ir.question import metric_words
 from fairdsl.ir.reading import Reading
 from fairdsl.prelude import SHARES
@@ -37,6 +37,8 @@ from fairdsl.verdict.claims import in_words
 
 #: Groups that a line names at most.
 _NAMED = 3
+#: Where shares lie.
+_WHOLE = Fraction(0), Fraction(1)
 
 #: Figures of scores, and of the ends of regions.
 _FIGURES = 6
@@ -158,22 +160,23 @@ def _equals(name: str, value: Cell) -> str:
 
 
 def between(value: Interval, *, percent: bool = True) -> str:
-    """Both ends, rounded outward: ``14% to 55.01%``."""
-    low = "0%" if value.low is None else shown(value.low, percent=percent, towards=Towards.DOWN)
-    high = "100%" if value.high is None else shown(value.high, percent=percent, towards=Towards.UP)
-    return f"{low} to {high}"
+    """Both ends, rounded outward: ``14% to 55.01%``; of a share, whose ends are known whatever is not."""
+    low, high = (end if known is None else known for known, end in zip((value.low, value.high), _WHOLE, strict=True))
+    return span(low, high, between=" to ", percent=percent)
 
 
 def number(value: Interval, percent: bool, limit: Fraction | None = None) -> str:
     """The number or its bounds, rounded outward."""
     marks = (Fraction(0), Fraction(1), *(() if limit is None else (limit,)))
-    if value.exact is not None:
-        return shown(value.exact, percent=percent, landmarks=marks)
-    low = None if value.low is None else shown(value.low, percent=percent, towards=Towards.DOWN)
-    high = None if value.high is None else shown(value.high, percent=percent, towards=Towards.UP)
-    if low is None:
-        return f"at most {high}"
-    return f"at least {low}" if high is None else f"between {low} and {high}"
+    match value:
+        case Interval(low=Fraction() as low, high=Fraction() as high):
+            said = span(low, high, between=" and ", percent=percent, landmarks=marks)
+            return said if low == high else f"between {said}"
+        case Interval(low=Fraction() as low):
+            return f"at least {shown(low, percent=percent, towards=Towards.DOWN, landmarks=marks)}"
+        case Interval(high=Fraction() as high):
+            return f"at most {shown(high, percent=percent, towards=Towards.UP, landmarks=marks)}"
+    return "not known"
 
 
 def basis(demand: DemandReport) -> str:
@@ -259,9 +262,7 @@ def beyond_rows(estimate: Estimate, *, counted: bool = True) -> str:
 
 
 def _interval(estimate: Estimate) -> str:
-    low = shown(estimate.interval.low, percent=True, towards=Towards.DOWN)
-    high = shown(estimate.interval.high, percent=True, towards=Towards.UP)
-    return f"{shown(estimate.confidence, percent=True)} interval {low} .. {high}"
+    return f"{shown(estimate.confidence, percent=True)} interval {span(*estimate.interval, percent=True)}"
 
 
 def estimated(estimate: Estimate, demand: DemandReport) -> str:
@@ -311,10 +312,12 @@ def _one_value(value: Cell | None) -> str:
 
 def amounts(where: Region) -> tuple[str, str, str]:
     """How much of the whole a region is, and what of the whole is falsified and undecided in it."""
-    whole, falsified, undecided = (
-        shown(amount, percent=True) for amount in (where.share, where.falsified, where.undecided)
+    proved = Towards.DOWN if where.undecided else Towards.NEAREST
+    return (
+        shown(where.share, percent=True),
+        shown(where.falsified, percent=True, towards=proved),
+        shown(where.undecided, percent=True, towards=Towards.UP),
     )
-    return whole, falsified, undecided
 
 
 def cell(value: Cell) -> str:

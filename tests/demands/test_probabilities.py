@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairdsl
+from fairdsl.models.logit import apart
 from fairdsl.numerics.chances import vanishes
 from fairdsl.verdict import Holds, Shares, Unknown, Violated
 from tests.agreement.engines import ask
@@ -60,9 +61,18 @@ def test_gaps_of_the_probabilities_that_a_file_gives(limit: int, tmp_path: Path)
     holds, share = demands_of(spec, tmp_path)
     assert isinstance(ask(ENGINE["enumerate"], holds), Violated if max(gaps) > limit / 100 else Holds)
     assert isinstance(ask(ENGINE["search"], holds, 1.0), Violated if max(gaps) > limit / 100 else Unknown)
+    # Scores half a point apart give at most tanh(1/8), 12.4 points, so there is a proof of 14.
+    assert isinstance(ask(ENGINE["smt"], holds), Holds if limit == 14 else Unknown | Violated)
     counted = ask(ENGINE["enumerate"], share)
     assert isinstance(counted, Shares)
     assert counted.certified == Fraction(sum(gap <= limit / 100 for gap in gaps), 25)
+
+
+@given(st.fractions(0, Fraction(999, 1000)))
+def test_how_far_apart_logits_are_at_least(gap: Fraction) -> None:
+    low, high = apart(gap)
+    assert low <= high
+    assert float(low) == pytest.approx(4 * math.atanh(gap), abs=1e-12)
 
 
 @pytest.mark.parametrize("level", [40, 60, 90])

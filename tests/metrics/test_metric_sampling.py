@@ -236,7 +236,7 @@ def test_a_law_that_its_rows_contradict_is_pointed_out() -> None:
     assert isinstance(astray, Value)
     assert fitting.warnings == ()
     [warning] = astray.warnings
-    assert (warning.code, warning.notes) == ("W0809", ("race = c: 60.0% under the distribution, 0.2% in the rows",))
+    assert (warning.code, warning.notes) == ("W0809", ("race = c: 60% under the distribution, 0.22% in the rows",))
     # A path-specific law is another one than that of the rows.
     paths = value_of(about("path_specific_gap"), with_rows({key: MANY[(F(0),)] for key in MANY}), law, EVIDENCE)
     assert isinstance(paths, Value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import exp, isfinite
+from math import exp, isfinite, log
 from typing import Any
 
 import numpy as np
@@ -138,6 +138,9 @@ def differs(output: GraphOutput, exact: Sequence[Fraction], found: Any, exactly:
         case OutputKind.SOFTMAX:
             powers = [exp(float(v - max(exact))) for v in exact]
             numbers = [power / sum(powers) for power in powers]
+        case OutputKind.LOG_SOFTMAX:
+            away = [float(v - max(exact)) for v in exact]
+            numbers = [each - log(sum(map(exp, away))) for each in away]
     if len(numbers) != len(found):
         return f"{output.name}: {len(numbers)} numbers read, and {len(found)} given"
     largest = max([1.0, *(abs(v) for v in numbers)])

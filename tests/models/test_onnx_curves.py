@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.declaration import WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.declaration import Highest, WhenClass, WhenProbability, WhenScore
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByThreshold, Curve, Model
 from fairdsl.models import load_model
@@ -80,6 +80,31 @@ def test_a_sigmoid_at_the_output_is_still_folded(tmp_path: Path) -> None:
     model = load_model(declaration(path, clause), PEOPLE)
     assert [bool(layer.curves) for layer in model.layers] == [True, True, False]
     agrees(model)
+
+
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("written_out", [False, True])
+def test_the_logarithm_of_a_softmax_decides_as_its_scores(width: int, written_out: bool, tmp_path: Path) -> None:
+    last = [node("LogSoftmax", ["z"], ["y"], axis=1)]
+    if written_out:
+        last = [node("ReduceLogSumExp", ["z"], ["s"], axes=[1]), node("Sub", ["z", "s"], ["y"])]
+    nodes = [node("Gemm", ["x", "w", "b"], ["h"]), node("Relu", ["h"], ["r"]), node("Gemm", ["r", "v"], ["z"]), *last]
+    constants = {"w": weights(3, 4), "b": weights(4), "v": weights(4, width)}
+    path = saved(network(nodes, constants, opset=13), tmp_path)
+    (output,) = import_onnx(path).outputs
+    assert output.kind is OutputKind.LOG_SOFTMAX
+    model = load_model(declaration(path, Highest(span=SPAN), outcomes=("low", "mid", "high")[:width]), PEOPLE)
+    assert model.rational
+    assert model.logits is not None
+    agrees(model)
+
+
+def test_some_of_the_logarithms_of_a_softmax_are_not_read_as_all(tmp_path: Path) -> None:
+    nodes = [node("LogSoftmax", ["x"], ["l"], axis=1), node("Gather", ["l", "i"], ["p"], axis=1)]
+    nodes += [node("Exp", ["p"], ["y"])]
+    with pytest.raises(DiagnosticError) as caught:
+        import_onnx(saved(network(nodes, {"i": np.array([0, 1])}), tmp_path))
+    assert "`Gather` cannot be read" in caught.value.diagnostics[0].title
 
 
 def test_a_piecewise_linear_network_stays_rational(tmp_path: Path) -> None:

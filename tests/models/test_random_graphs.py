@@ -40,6 +40,7 @@ IN_PIPELINES = {
         "Exp",
         "IsNaN",
         "Log",
+        "LogSoftmax",
         "Not",
         "Pow",
         "ReduceLogSumExp",

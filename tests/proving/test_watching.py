@@ -16,8 +16,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from fairdsl.backends.contract import Silent
+from fairdsl.cli.app import cli
 from fairdsl.clock import Deadline, OutOfTimeError, listening
 from fairdsl.proving import prove_spec, run, spec, watching
 from fairdsl.proving.watching import Watch
@@ -339,3 +341,16 @@ def test_real_processes_prove_the_same(asked: Path, tmp_path: Path, monkeypatch:
     for each in two.values():
         assert each.proof is None or check(Path(each.proof.path), asked / "m.onnx").follows
     assert Deadline.within(1).passed is False
+
+
+def test_what_no_time_would_prove_is_not_said_to_lack_time(tmp_path: Path) -> None:
+    """The model is none of a file."""
+    path = tmp_path / "rule.fair"
+    path.write_text(
+        "domain P {\n  sex : boolean\n  age : integer 0 .. 9\n}\nprotected sex\n"
+        "model m : P -> { no, yes }\n  score = age - 4\n  yes when score > 0\n"
+        "property p {\n  compare a, b : P\n  differ in sex\n  require same decision\n}\n"
+    )
+    arguments = ["check", str(path), "--proof", str(tmp_path / "proofs"), "--proof-seconds", "0.000001"]
+    said = CliRunner().invoke(cli, arguments).output
+    assert "no proof: only models of ONNX files have proofs so far" in said

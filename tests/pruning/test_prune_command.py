@@ -257,3 +257,22 @@ def load_pruned(spec: str) -> tuple[dict, tuple]:
     from fairdsl.elaborate import load_models
 
     return load_models(front_end(spec)[0], {"approve": "small.onnx"})
+
+
+def test_accuracy_and_changed_decisions_are_those_of_the_files(folder: Path) -> None:
+    """In float32 a tenth of 3 less 3 tenths is 0, and exactly it is less."""
+    tenth = np.float32(0.1)
+    constants = {
+        "w1": np.array([[0, 0], [tenth, 1]], np.float32),
+        "b1": np.array([0, -199], np.float32),
+        "w2": np.array([[1], [0]], np.float32),
+        "b2": -np.array([tenth * np.float32(3)]),
+    }
+    nodes = [node("Gemm", ["x", "w1", "b1"], ["z"]), node("Relu", ["z"], ["h"]), node("Gemm", ["h", "w2", "b2"], ["y"])]
+    saved(network(nodes, constants, inputs={"x": ["N", 2]}), folder, "approve.onnx")
+    text = (folder / "spec.fair").read_text(encoding="utf-8").replace("score > 0", "score >= 0")
+    (folder / "spec.fair").write_text(text, encoding="utf-8")
+    (folder / "people.csv").write_text("sex,age of entry,repaid\n0,3,1\n0,2,0\n", encoding="utf-8")
+    measured = fairdsl.prune("spec.fair", data="people.csv", output="small.onnx").accuracy
+    assert measured is not None
+    assert (measured.before, measured.after, measured.changed) == (2, 2, 0)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import show_number
-from fairdsl.ir.numbers import Towards, above, below, ratio, shown
+from fairdsl.ir.numbers import Towards, above, below, ratio, shown, span
 from fairdsl.ir.question import metric_words
+from fairdsl.repairing.wording import with_interval
 
 F = Fraction
 
@@ -43,6 +44,15 @@ def test_decimals_are_rounded_the_way_asked(value: F, percent: bool) -> None:
 
     assert read(shown(value, percent=percent, towards=Towards.DOWN)) <= value
     assert read(shown(value, percent=percent, towards=Towards.UP)) >= value
+
+
+def test_ends_that_claim_are_rounded_outward_and_a_number_that_is_known_is_said_once() -> None:
+    low, high = F(59996, 10**7), F(131404, 10**6)
+    assert span(low, high, between=" to ", percent=True) == "0.59% to 13.15%"
+    assert span(low, low, percent=True) == shown(low, percent=True) == "0.60%"
+    assert span(F(0), F(1, 10**6), percent=True) == "0% .. 0.01%"
+    assert span(F(4001, 5000) + F(1, 10**6), F(1), percent=True, landmarks=(F(4, 5),)) == "80.02% .. 100%"
+    assert with_interval(9999, 10000) == "99.99% [99.94%, 99.9998%]"  # one of them is another
 
 
 @given(rationals, rationals)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.units import settling
 from fairdsl.clock import look
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.model import ByHighest, Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.metrics.alike import Assignment
+from fairdsl.models.evaluators import settling
 from fairdsl.numerics.axes import Axis
 from fairdsl.numerics.bounds import comparable
 from fairdsl.numerics.evaluate import BatchEvaluator

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.sampling.people import Crowd
-from fairdsl.backends.units import settling
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.feature import AttributeInput
@@ -19,6 +18,7 @@ from fairdsl.ir.opaque import Access
 from fairdsl.metrics.drawn import Seen
 from fairdsl.metrics.joint import Counted, Key
 from fairdsl.metrics.scored import ROOTS, UNITS, Scored
+from fairdsl.models.evaluators import settling
 from fairdsl.numerics.bounds import float_layers, outward, preactivation_bounds
 from fairdsl.numerics.choices import choices_of
 from fairdsl.numerics.evaluate import BatchEvaluator

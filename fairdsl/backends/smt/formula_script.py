@@ -3,7 +3,8 @@
 The script has every model that the demand names whole, once for each individual, the decisions as numbers, and the
 formula as it is. A threshold that is only enclosed leaves both decisions possible in between, so that ``unsat`` stays a
 proof. So do probabilities: each is a number of which it is said, by the score, which of the levels that the formula
-compares it with it is above. Of how sure a model is, conditions stand that are necessary for it.
+compares it with it is above, and of two how far apart they are at most. Of how sure a model is, conditions stand that
+are necessary for it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from fractions import Fraction
 
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.atoms import Atom, sure_of
+from fairdsl.backends.smt.gaps import is_gap, logit_of
 from fairdsl.backends.smt.individuals import declared, people_of
 from fairdsl.backends.smt.model_terms import scores, whole_model
 from fairdsl.backends.smt.terms import Term, mark
@@ -21,7 +23,7 @@ from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variab
 from fairdsl.ir.model import ByThreshold, Logits, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Sure
-from fairdsl.models.logit import logit
+from fairdsl.models.logit import apart, logit
 from fairdsl.numerics.chances import as_scores
 
 _HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
@@ -87,9 +89,12 @@ class _Script:
     def _probabilities(self) -> Iterator[str]:
         """Numbers for probabilities: above and below each level where the score is above and below its logit."""
         levels: dict[Variable, set[Fraction]] = {}
+        gaps: dict[Linear, None] = {}
         for part in (self._premise, self.formula):
             for atom in atoms(part):
                 for form in self._straight(atom.left) if isinstance(atom, Compare) else ():
+                    if is_gap(self._asked, form):
+                        gaps[form] = None
                     for variable, factor in form.terms:
                         if isinstance(self._asked.term(variable), Probability):
                             levels.setdefault(variable, set()).add(-form.constant / factor)
@@ -106,6 +111,18 @@ class _Script:
                     yield _assert(f"(= (= {score} {low}) (= {symbol} {border}))")
                 yield _assert(f"(=> (> {score} {high}) (> {symbol} {border}))")
                 yield _assert(f"(=> (< {score} {low}) (< {symbol} {border}))")
+        for form in gaps:
+            yield from self._gap(form)
+
+    def _gap(self, form: Linear) -> Iterator[Term]:
+        """Two probabilities are no farther apart than their scores let them be."""
+        (first, factor), (second, _) = form.terms
+        for more, less, level in ((first, second, -form.constant / factor), (second, first, form.constant / factor)):
+            if 0 < level < 1:
+                lead = self._sum(logit_of(self._problem, more) - logit_of(self._problem, less))
+                above = f"(- {self._number(more)} {self._number(less)})"
+                near = f"(<= {lead} {terms.rational(apart(level).low)})"
+                yield _assert(f"(=> {near} (<= {above} {terms.rational(level)}))")
 
     def _straight(self, form: Linear) -> Iterator[Linear]:
         """The sums that a sum is without absolute values, and those that these are of."""

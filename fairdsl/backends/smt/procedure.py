@@ -21,11 +21,12 @@ from fairdsl.backends.contract import (
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
+from fairdsl.backends.smt.gaps import beyond_scores
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.recover import carried, checked, is_violation, people_in
 from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
-from fairdsl.backends.smt.ways import UnsplitError, beyond_scores
+from fairdsl.backends.smt.ways import UnsplitError
 from fairdsl.backends.smt.worklist import Outcome
 from fairdsl.backends.worst import refusal_of_worst
 from fairdsl.clock import Deadline, now
@@ -71,7 +72,7 @@ def refusal(problem: Problem, *, numbers: bool = False) -> Refusal | None:
     if pair.sure and problem.model.logits is None:
         return Refusal(why="the model's confidence needs its probabilities", span=pair.sure[0].span)
     if beyond_scores(problem):
-        why = "a probability is compared with more than a number, which no sum of scores says"
+        why = "a probability is compared with more than a number or one other, which no sum of scores says"
         return Refusal(why=why, span=problem.demanded.span)
     for model in problem.models:
         if not model.rational:

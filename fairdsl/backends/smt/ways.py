@@ -8,8 +8,8 @@ conditions. A formula of too many ways is one script.
 
 Where the question asks how sure a model is of an individual, a way fixes its decision and has conditions that are
 necessary for being sure of it (:mod:`~fairdsl.backends.smt.atoms`). A probability that is compared with a number is a
-score that is compared with the enclosed logit of it, which no rational score is; sums of several probabilities are no
-sums of scores, and turned away (:func:`beyond_scores`). Where (a, b) is admissible iff (b, a) is, a way
+score that is compared with the enclosed logit of it, which no rational score is; of the difference of two, and of other
+sums of several, speaks :mod:`~fairdsl.backends.smt.gaps`. Where (a, b) is admissible iff (b, a) is, a way
 with a and b exchanged is met by the same pairs, so one of the two is enough.
 """
 
@@ -22,6 +22,7 @@ from itertools import product
 
 from fairdsl.backends.smt.atoms import Atom, Surely, decided, spread, sure_of
 from fairdsl.backends.smt.broken import Broken, sides
+from fairdsl.backends.smt.gaps import is_gap, ways_of_gap
 from fairdsl.backends.smt.together import side_by_side
 from fairdsl.ir.demand import Chance, Decision, Demanded, Magnitude, Probability, Score
 from fairdsl.ir.expr import (
@@ -35,7 +36,6 @@ from fairdsl.ir.expr import (
     Relation,
     Variable,
     Who,
-    atoms,
     conjoin,
 )
 from fairdsl.ir.model import ByThreshold, Model
@@ -231,6 +231,10 @@ class _Ways:
             elif relation.compares(form.constant, Fraction(0)):
                 yield way
             return
+        if is_gap(self._asked, form):
+            found = ways_of_gap(self._problem, form, relation)
+            yield from (replace(way, forms=(*way.forms, *forms)) for forms in found)
+            return
         if (chance := self._chance_in(form)) is not None:
             yield from self._chances(way, *chance, form, relation)
             return
@@ -277,22 +281,6 @@ class _Ways:
         if not relation.upwards:
             return ()
         return ((term.model, Sure(who=who, relation=relation, level=level)),)
-
-
-def beyond_scores(problem: Problem) -> bool:
-    """Whether a probability is compared with more than a number, so that no sum of scores says as much."""
-    asked, attributes = problem.demanded, len(problem.domain.attributes)
-
-    def named(form: Linear) -> Iterator[Variable]:
-        for variable, _ in form.terms:
-            term = asked.term(variable)
-            yield from named(term.form) if isinstance(term, Magnitude) else (variable,)
-
-    predicates = (as_scores(part, asked, problem.models, attributes) for part in (asked.premise, asked.formula))
-    compared = (set(named(atom.left)) for part in predicates for atom in atoms(part) if isinstance(atom, Compare))
-    return any(
-        len(each) > 1 and any(isinstance(asked.term(variable), Chance) for variable in each) for each in compared
-    )
 
 
 def _outcomes_of(model: Model) -> Sequence[int]:

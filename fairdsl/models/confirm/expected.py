@@ -107,6 +107,8 @@ def expect(output: GraphOutput, units: Units, bound: Rounded | None = None, *, q
             return _bounded(_logistic(scores), bound)
         case OutputKind.SOFTMAX:
             return _bounded(_softmax(scores), bound)
+        case OutputKind.LOG_SOFTMAX:
+            return _bounded(_log_softmax(scores), bound)
         case OutputKind.LABEL:
             return _label(output, scores, units.unsure, bound)
 
@@ -147,15 +149,22 @@ def _sigmoid(z: FloatArray) -> FloatArray:
 
 
 def _softmax(scores: Scores) -> Numbers:
-    def shares(side: int) -> FloatArray:
-        """Each share with its own score moved to that side, and all others to the other one."""
-        own, others = scores.values + side * scores.slack, scores.values - side * scores.slack
-        away = others[:, None, :] - own[:, :, None]
-        away[:, np.arange(own.shape[1]), np.arange(own.shape[1])] = 0.0
-        with np.errstate(over="ignore"):
-            return np.asarray(1 / np.exp(away).sum(axis=2), dtype=np.float64)
+    value, low, high = (np.exp(_log_shares(scores, side)) for side in (0, -1, 1))
+    return _numbers(value, low - _OF_CURVES, high + _OF_CURVES)
 
-    return _numbers(shares(0), shares(-1) - _OF_CURVES, shares(1) + _OF_CURVES)
+
+def _log_softmax(scores: Scores) -> Numbers:
+    value, low, high = (_log_shares(scores, side) for side in (0, -1, 1))
+    size = np.maximum(1.0, np.abs(value))
+    return _numbers(value, low - _OF_CURVES * size, high + _OF_CURVES * size)
+
+
+def _log_shares(scores: Scores, side: int) -> FloatArray:
+    """The logarithm of each share with its own score moved to that side, and all others to the other one."""
+    own, others = scores.values + side * scores.slack, scores.values - side * scores.slack
+    away = others[:, None, :] - own[:, :, None]
+    away[:, np.arange(own.shape[1]), np.arange(own.shape[1])] = 0.0
+    return np.asarray(-np.logaddexp.reduce(away, axis=2), dtype=np.float64)
 
 
 def _label(output: GraphOutput, scores: Scores, unsure: BoolArray, bound: Rounded | None) -> Texts:

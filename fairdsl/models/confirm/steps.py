@@ -21,6 +21,7 @@ from fairdsl.models.onnx_import.values import (
     Exponential,
     Labelled,
     Logistic,
+    Power,
     Probabilities,
     Softmaxed,
     Tabulated,
@@ -100,6 +101,8 @@ def _as_output(name: str, value: Value) -> GraphOutput | None:
             return GraphOutput(name=name, kind=OutputKind.PROBABILITY, scores=shares)
         case Softmaxed(logits):
             return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)
+        case Exponential(Power.LOG_SHARE, scores):
+            return GraphOutput(name=name, kind=OutputKind.LOG_SOFTMAX, scores=scores)
         case Labelled(scores=scores, labels=labels, ties_last=ties_last):
             return GraphOutput(name=name, kind=OutputKind.LABEL, scores=scores, labels=labels, ties_last=ties_last)
         case Constant(array, text) if not text and array.size:

@@ -10,10 +10,12 @@ from fairdsl.models.basis import Affine, add, scale, take
 from fairdsl.models.exact import Array
 from fairdsl.models.onnx_import.arithmetic import broadcast, broadcast_pair, negative, plus
 from fairdsl.models.onnx_import.values import (
+    Exponential,
     Handlers,
     Labelled,
     Logistic,
     NodeCall,
+    Power,
     Softmaxed,
     UnreadableError,
     Value,
@@ -121,12 +123,22 @@ def _tanh(call: NodeCall) -> Value:
 
 
 def _softmax(call: NodeCall) -> Value:
+    return softmax(call, _normalised(call))
+
+
+def _log_softmax(call: NodeCall) -> Value:
+    value = _normalised(call)
+    return Exponential(Power.LOG_SHARE, value, value.shape)
+
+
+def _normalised(call: NodeCall) -> Affine:
+    """The scores, which have to be all that a softmax is over."""
     value = call.affine(0)
     axis = call.attribute("axis", -1 if call.node.opset >= 13 else 1)
     length = value.shape[axis] if value.shape else 1
     if length != value.size:
         raise UnreadableError("it normalises along an axis that does not hold all the scores")
-    return softmax(call, value)
+    return value
 
 
 def softmax(call: NodeCall, value: Affine) -> Value:
@@ -142,8 +154,11 @@ def logistic_pair(call: NodeCall, value: Affine) -> Logistic:
 
 def ranking(call: NodeCall) -> Affine:
     """Scores in the order of the numbers: sigmoid and softmax are increasing, so those behind them have the same."""
-    value = call.value(0)
-    return value.logits if isinstance(value, Logistic | Softmaxed) else call.affine(0)
+    match call.value(0):
+        case Logistic(logits=scores) | Softmaxed(scores) | Exponential(Power.LOG_SHARE, scores):
+            return scores
+        case _:
+            return call.affine(0)
 
 
 def place_of_highest(call: NodeCall, scores: Affine) -> Labelled:
@@ -177,5 +192,6 @@ HANDLERS: Handlers = {
     ("", "Sigmoid"): _sigmoid,
     ("", "Tanh"): _tanh,
     ("", "Softmax"): _softmax,
+    ("", "LogSoftmax"): _log_softmax,
     ("", "ArgMax"): _argmax,
 }

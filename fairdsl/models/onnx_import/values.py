@@ -127,6 +127,8 @@ class Exponential:
 
     def moved(self, positions: NDArray[np.int64]) -> Exponential:
         """The elements at these places."""
+        if self.power is Power.LOG_SHARE and sorted(positions.flat) != list(range(self.scores.size)):
+            raise UnreadableError("it takes some of the logarithms of a softmax")
         if self.power not in (Power.SUM, Power.WHOLE_SUM, Power.LOG_SUM):
             return Exponential(self.power, take(self.scores, positions), positions.shape)
         if positions.size != 1:

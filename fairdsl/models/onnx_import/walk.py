@@ -45,6 +45,7 @@ from fairdsl.models.onnx_import.values import (
     Labelled,
     Logistic,
     NodeCall,
+    Power,
     Probabilities,
     Softmaxed,
     Tabulated,
@@ -332,7 +333,7 @@ def _settled(value: Value) -> Value:
 def _outputs(path: str, raw: RawGraph, values: dict[str, Value], span: Span | None) -> tuple[GraphOutput, ...]:
     """All outputs that are read; there must be one."""
     unread = {name: value.reason for name in raw.outputs if isinstance(value := values.get(name), Unread)}
-    unread |= {name: _POWER for name in raw.outputs if isinstance(values.get(name), Exponential)}
+    unread |= {name: _POWER for name in raw.outputs if _is_step(values.get(name))}
     unread |= {name: _LACKING for name in raw.outputs if _lacks(values.get(name))}
     if unread and len(unread) == len(raw.outputs):
         name, reason = next(iter(unread.items()))
@@ -340,6 +341,11 @@ def _outputs(path: str, raw: RawGraph, values: dict[str, Value], span: Span | No
         operator, where = ("graph", name) if node is None else (node.operator, node.where)
         raise DiagnosticError(errors.node_not_exact(path, operator, where, reason, None, span))
     return tuple(_named(raw, _output(path, name, values, span)) for name in raw.outputs if name not in unread)
+
+
+def _is_step(value: Value | None) -> bool:
+    """Whether it is on the way to probabilities, and is not given in place of them as their logarithms are."""
+    return isinstance(value, Exponential) and value.power is not Power.LOG_SHARE
 
 
 def _lacks(value: Value | None) -> bool:
@@ -363,6 +369,8 @@ def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -
             return GraphOutput(name=name, kind=OutputKind.PROBABILITY, scores=shares)
         case Softmaxed(logits):
             return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)
+        case Exponential(Power.LOG_SHARE, scores):
+            return GraphOutput(name=name, kind=OutputKind.LOG_SOFTMAX, scores=scores)
         case Labelled(scores=scores, labels=labels, ties_last=ties_last):
             return GraphOutput(name=name, kind=OutputKind.LABEL, scores=scores, labels=labels, ties_last=ties_last)
         case Constant(array, text) if not text:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fairdsl.codec import Document
-from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.numbers import shown, span
 from fairdsl.repairing.measure import OnRows
 from fairdsl.repairing.rates.thresholds import Threshold
 from fairdsl.repairing.rates.weights import Weight
@@ -142,9 +142,8 @@ def _number(demand: CheckedDemand) -> str:
     value = demand.value
     if value is None or value.low is None or value.high is None:
         return "-"
-    if value.exact is not None:
-        return f"{float(value.exact):.4f}"
-    return f"[{shown(value.low, towards=Towards.DOWN)}, {shown(value.high, towards=Towards.UP)}]"
+    said = span(value.low, value.high, between=", ")
+    return said if value.exact is not None else f"[{said}]"
 
 
 def _made(candidate: RateCandidate) -> Iterator[str]:

@@ -21,10 +21,11 @@ from fairdsl.backends.contract import Budget, Observer
 from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
+from fairdsl.models.evaluators import decided
 from fairdsl.models.onnx_written.nodes import NotWrappedError
 from fairdsl.repairing.estimators import Factory, fitted
 from fairdsl.repairing.exporting import exported
-from fairdsl.repairing.measure import OnRows, decided, on_rows
+from fairdsl.repairing.measure import OnRows, on_rows
 from fairdsl.repairing.parts import Parts
 from fairdsl.repairing.rates.result import RateCandidate
 from fairdsl.repairing.rates.subject import Asked, RateSubject, decisive, shortfall
@@ -159,7 +160,7 @@ class RateRounds:
         path = self._new_path()
         write_file(path, found.content)
         model = self._subject.load(str(path))
-        favoured = decided(model, choose.rows) == model.favourable
+        favoured = decided(model, choose.rows.values) == model.favourable
         differing = int(np.count_nonzero(favoured != found.favoured))
         if differing:
             raise NotWrappedError(f"the file decides {differing:,} of {len(favoured):,} rows otherwise than its scores")
@@ -191,7 +192,7 @@ class RateRounds:
             estimator=estimator,
             model=model,
             file=file,
-            rows=on_rows(self._subject, model, choose.rows, decided(model, choose.rows)),
+            rows=on_rows(self._subject, model, choose.rows, decided(model, choose.rows.values)),
             off=max(shortfall(asked, value) for asked, value in zip(demands, values, strict=True) if asked in counting),
             numbers=tuple(_told(asked, value) for asked, value in zip(demands, values, strict=True)),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil, floor
 
 from fairdsl.ir.preset import FromPreset
 from fairdsl.report.group_table import impact_ratios
@@ -75,19 +76,21 @@ def headed(value: Value) -> tuple[str, ...]:
 
 def percent(value: Interval | None) -> str:
     """``48.0%``, or both ends of what is open."""
-    return _ends(value, lambda number: f"{float(round(number * 1000)) / 10:.1f}%")
+    return _ends(value, lambda thousandths: f"{thousandths / 10:.1f}%")
 
 
 def ratio(value: Interval | None) -> str:
     """``0.979``, or both ends of what is open."""
-    return _ends(value, lambda number: f"{float(round(number * 1000)) / 1000:.3f}")
+    return _ends(value, lambda thousandths: f"{thousandths / 1000:.3f}")
 
 
-def _ends(value: Interval | None, written: Callable[[Fraction], str]) -> str:
+def _ends(value: Interval | None, written: Callable[[int], str]) -> str:
+    """In thousandths: a number to the nearest one, bounds outward."""
     if value is None or value.low is None or value.high is None:
         return ""
-    ends = dict.fromkeys((written(value.low), written(value.high)))
-    return " to ".join(ends)
+    if value.low == value.high:
+        return written(round(value.low * 1000))
+    return f"{written(floor(value.low * 1000))} to {written(ceil(value.high * 1000))}"
 
 
 def stated(facts: Mapping[str, str], name: str, safe: Callable[[str], str]) -> str:
