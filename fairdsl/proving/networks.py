@@ -24,7 +24,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.proving.grown import Grown, Waiting
 from fairdsl.proving.looking import Floats, Looking
 from fairdsl.proving.pairing import Pairing
-from fairdsl.proving.planting import CLEARLY, TRIAL, Planter, after, share_of
+from fairdsl.proving.planting import TRIAL, Planter, after, clearly_above, share_of
 from fairdsl.proving.prover import EVALUATED, by_condition, counted, grow, line_of
 from fairdsl_verify import RejectedError
 from fairdsl_verify.bounds import Integers
@@ -86,7 +86,7 @@ def grow_networks(checker: Checker, deadline: Deadline, problem: Problem, observ
         share = growing.tried(deadline)
         if pairing is not None:
             other = _Growing(checker, pairing)
-            if other.begun(deadline) and (found := other.tried(deadline, share)) > share + CLEARLY:
+            if other.begun(deadline) and (found := other.tried(deadline, share)) > clearly_above(share):
                 growing, share = other, found
         growing.compare(splittings_of(problem, after(TRIAL, deadline), observer), share, deadline)
     return growing.grown(deadline)
@@ -163,7 +163,7 @@ class _Growing:
         later = self._later(deadline)
         ways = (self._planter.way(each, later, deadline) for each in alike)
         way = max(ways, key=lambda each: each.share, default=None)
-        if way is not None and way.share > own + CLEARLY:
+        if way is not None and way.share > clearly_above(own):
             self._tree, self._claimed = self._planter.grown(way, later, deadline)
             self._heap, self._closed = [], []
 

@@ -31,9 +31,9 @@ REGIONS, _LITTLE = "R", 1 / 128
 #: The part of the time that is left in which it is tried what comes of a way to cut boxes.
 TRIAL = 1 / 12
 
-#: The refinement's boxes are taken where they say so much more of everything, for boxes that are cut here gain more by
-#: the time that is left; and slopes, which take the checker longer, where they say so much more of some boxes.
-CLEARLY = 0.02
+#: The refinement's boxes are taken where they say so much more of everything, or of what the others leave open, for
+#: boxes that are cut here gain more by the time that is left; and slopes, which take the checker longer, where they do.
+_CLEARLY, _OF_OPEN = 0.02, 1 / 10
 
 #: The part of the time that is left in which some leaves are drawn, to know what the checker makes of all: so many by
 #: mass at most, in such steps, so many of them together, and in any case so few; and whatever their mass is, to know
@@ -77,6 +77,11 @@ class Way(NamedTuple):
     share: float
     #: Seconds that it takes to claim something of one.
     making: float
+
+
+def clearly_above(share: float) -> float:
+    """The share of everything that has to be decided to be clearly more than this one."""
+    return share + min(_CLEARLY, _OF_OPEN * (1 - share))
 
 
 def after(part: float, deadline: Deadline) -> Deadline:
@@ -153,7 +158,7 @@ class Planter:
         splits = splitting.until(after(TRIAL, deadline))
         claims = (REGIONS,) if splitting.regions else CLAIMS
         some = {claim: self._told(splitting, splits, claim, _TRIED, deadline) for claim in claims}
-        claim = max(claims, key=lambda each: some[each].share + CLEARLY * (each == _COUNTED))
+        claim = max(claims, key=lambda each: clearly_above(some[each].share) if each == _COUNTED else some[each].share)
         told, most = some[claim], _TRIED
         for _ in range(_ROUNDS):
             # Of many leaves most are smaller than of few, and take the checker less time, or more.

@@ -167,7 +167,7 @@ def test_what_is_taken_over_is_true(claim: str, tmp_path: Path, monkeypatch: pyt
         return (each for each in splittings_of(*given) if each.regions == (claim == planting.REGIONS))
 
     monkeypatch.setattr(networks, "splittings_of", only)
-    monkeypatch.setattr(networks, "CLEARLY", -2)
+    monkeypatch.setattr(networks, "clearly_above", lambda share: share - 2)
     monkeypatch.setattr(networks, "_WAITING", 0.5)
     KERNELS.ready(Silent(), Deadline.within(60))
     (tmp_path / "p.fair").write_text(SPEC)
@@ -322,3 +322,10 @@ def test_leaves_are_left_as_they_are_once_the_time_is_up(monkeypatch: pytest.Mon
     found, counts = _mended(monkeypatch, {}, 1.0, seconds=-1)
     assert found == [((0, 63), "~")]
     assert not counts.asked
+
+
+def test_of_a_large_share_a_tenth_of_what_it_leaves_open_is_clearly_more() -> None:
+    """Two points more of everything, whatever is open, kept boxes that leave twice as much open as others (GC-3)."""
+    assert planting.clearly_above(0.5) == pytest.approx(0.52)
+    assert planting.clearly_above(0.968) == pytest.approx(0.9712)
+    assert planting.clearly_above(1.0) == 1.0
