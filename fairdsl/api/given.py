@@ -149,7 +149,10 @@ def _add_model(found: Given, name: str, model: Any) -> None:
         elif is_estimator(model):
             content, found.estimators[name] = onnx_of(model, name, by_name=True), model
     except NotExportedError as problem:
-        help_text = problem.help_text or f"give its decisions as a function: `models={{{name!r}: estimator.predict}}`"
+        predict = "estimator.predict}`, with its columns behind `reads` in the spec"
+        if getattr(model, "feature_names_in_", None) is not None:
+            predict = "lambda people: estimator.predict(pandas.DataFrame(people))}`"
+        help_text = problem.help_text or f"give its decisions as a function: `models={{{name!r}: {predict}"
         raise DiagnosticError(not_usable(f"`models[{name!r}]`", problem.reason, help_text)) from problem
     if content is not None:
         found.models[name] = _MODEL.format(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, log10
@@ -26,8 +26,11 @@ _CODES = 8
 #: Bounds and codes are at most so large in the language.
 _LARGEST = 2**53
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}[./]\d\d?[./]\d\d?")
-#: A number as a spreadsheet of many countries writes it.
-_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+#: A number as spreadsheets write it: decimal commas, separators of thousands, currencies.
+_CURRENCY = r"(?:[€$£¥]|EUR|USD|GBP|CHF)"
+_SPREADSHEET = re.compile(
+    rf"{_CURRENCY}?\s*[+-]?\s*(?:[0-9]+|[0-9]{{1,3}}(?:[.,'\s][0-9]{{3}})+)(?:[.,][0-9]+)?\s*{_CURRENCY}?"
+)
 _KEY = re.compile(r"(^|[^a-z])(id|nr|no|number|index|key|uuid|unnamed: \d+)$", re.IGNORECASE)
 
 
@@ -70,9 +73,8 @@ def columns_of(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[C
     for header, name, texts in zip(headers, names_for(headers), cells, strict=True):
         stripped = tuple(text.strip(BLANKS) for text in texts)
         column = _typed(Column(header=header, name=name, cells=stripped, type=None, why="", written=tuple(texts)))
-        if isinstance(column.type, Category) and (merged := blanks_apart(texts)):
-            ways = f"blanks around cells mean nothing: {listed(way for each in merged.values() for way in each)}"
-            column = replace(column, why=f"{column.why}; {ways}" if column.why else ways)
+        if isinstance(column.type, Category):
+            column = replace(column, why="; ".join(filter(None, (column.why, *_ways(texts)))))
         if times[header] > 1:
             column = replace(column, type=None, why="several columns have this header")
         elif not header or not can_be_quoted(header):
@@ -82,6 +84,17 @@ def columns_of(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[C
         earlier.setdefault(stripped, header)
         found.append(column)
     return found
+
+
+def _ways(texts: Sequence[str]) -> Iterator[str]:
+    """What is said of names that are written in several ways: with blanks, or in capitals."""
+    if merged := blanks_apart(texts):
+        yield f"blanks around cells mean nothing: {listed(way for each in merged.values() for way in each)}"
+    alike: dict[str, set[str]] = {}
+    for text in set(texts):
+        alike.setdefault(text.strip(BLANKS).lower(), set()).add(text.strip(BLANKS))
+    if apart := sorted(way for each in alike.values() if len(each) > 1 for way in each):
+        yield f"different values, which differ in capitals alone: {listed(apart)}"
 
 
 def known_columns(columns: Sequence[Column]) -> list[Column]:
@@ -115,9 +128,10 @@ def _typed(column: Column) -> Column:
         return replace(column, why="no row has a value")
     if len(counted) == 1:
         return replace(column, why=f"every row has the same value, {in_comment(present[0])}")
-    commas = [text for text in present if _COMMA.fullmatch(text)]
-    if commas and all(text in numbers or _COMMA.fullmatch(text) for text in present):
-        return replace(column, why=f"numbers with decimal commas ({listed(sorted(commas), 2)}): write them with points")
+    signs = sorted(text for text in present if text not in numbers)
+    if signs and all(map(_SPREADSHEET.fullmatch, signs)):
+        what = f"numbers with decimal commas, separators or currencies ({listed(signs, 2)})"
+        return replace(column, why=f"{what}: write them as plain decimals, `1234.5`")
     if len(numbers) < len(present):
         return _named(column, counted)
     if gaps:

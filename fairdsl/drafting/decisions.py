@@ -46,15 +46,16 @@ class Decision:
 
 def decisions(model: str, label: Label | None) -> Iterator[Decision]:
     """What may decide in the file ``model``, the likeliest first: the classes of the label, two outcomes, others."""
-    several = [each for classes in _classes(model, label) for each in _among(classes, label)]
+    listed = _listed(model)
+    several = [each for classes in _classes(listed, label) for each in _among(classes, label)]
     meant = [each for each in several if label is not None and {*label.known} <= {*dict(each.cells)}]
     yield from meant
-    yield from (Decision(clauses=(f"positive when {condition}",)) for condition in _conditions(label))
+    yield from (Decision(clauses=(f"positive when {condition}",)) for condition in _conditions(listed, label))
     yield from (each for each in several if each not in meant)
 
 
-def _conditions(label: Label | None) -> Iterator[str]:
-    """The conditions of the positive one of two outcomes."""
+def _conditions(listed: Sequence[tuple[Class, ...]] | None, label: Label | None) -> Iterator[str]:
+    """The conditions of the positive one of two outcomes; last, of two classes that are none of the label's values."""
     if label is not None and label.two_valued:
         row = label.positive.index(True)
         good = label.column.cells[row]
@@ -66,18 +67,27 @@ def _conditions(label: Label | None) -> Iterator[str]:
         yield from ("class = 0", 'class = "0"', "probability < 50%", "score <= 0")
     else:
         yield from ("class = 1", 'class = "1"', "probability >= 50%", "score > 0")
+    for classes in listed or ():
+        if len(classes) == 2 and all(map(writable, classes)):
+            good = good_of("", [str(each) for each in classes]).value
+            yield from (f"class = {written(each)}" for each in sorted(classes, key=lambda each: str(each) != good))
 
 
-def _classes(model: str, label: Label | None) -> list[tuple[Class, ...]]:
+def _listed(model: str) -> list[tuple[Class, ...]] | None:
+    """The lists of classes in an ONNX file; None of any other file."""
+    if not model.lower().endswith(".onnx"):
+        return None
+    try:
+        signature = read_signature(model, None)
+    except DiagnosticError:
+        return []  # opening it as a model says what is wrong
+    return [*signature.columns.values(), *signature.labels]
+
+
+def _classes(listed: Sequence[tuple[Class, ...]] | None, label: Label | None) -> list[tuple[Class, ...]]:
     """Lists of three classes or more: those that the file has, or else as many as the label has values."""
-    found: list[tuple[Class, ...]] = []
-    if model.lower().endswith(".onnx"):
-        try:
-            signature = read_signature(model, None)
-        except DiagnosticError:
-            return []  # opening it as a model says what is wrong
-        found = [*signature.columns.values(), *signature.labels]
-    elif label is not None:
+    found = [*(listed or ())]
+    if listed is None and label is not None:
         values = label.column.values
         found = [tuple(values), tuple(range(len(values)))]
     usable = [each for each in found if _FEWEST <= len(each) <= _MOST and all(map(writable, each))]

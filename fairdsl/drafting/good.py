@@ -54,7 +54,7 @@ class Good:
 def good_of(header: str, values: Sequence[str]) -> Good:
     """The good one of a column's values, each once."""
     bad = _BAD.search(header) is not None
-    if len(values) <= 2 and all(truth_of(value) is not None for value in values):
+    if all(truth_of(value) is not None for value in values):  # in whatever capitals
         return Good(side_of(values, so=not bad), Ground.BAD_HEADER if bad else Ground.SO)
     so = [value for value in values if truth_of(value) or _MUCH.fullmatch(value)]
     if bad and len(values) == 2 and len(so) == 1:

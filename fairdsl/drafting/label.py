@@ -41,8 +41,8 @@ class Label:
 
     @property
     def two_valued(self) -> bool:
-        """Whether the column has two values."""
-        return len(self.known) == 2
+        """Whether the column has two values, in whatever capitals those of a boolean are."""
+        return isinstance(self.column.type, Boolean) or len(self.known) == 2
 
 
 def named_column(name: str, columns: Sequence[Column], instead: Sequence[str] = ()) -> Column:
@@ -79,8 +79,10 @@ def label_of(column: Column) -> Label:
     values = sorted(column.values, key=Fraction) if column.numbers is not None else _known(column.values)
     found = good_of(column.header, values)
     good = found.value
+    positive = tuple(cell == good for cell in column.cells)
     if isinstance(column.type, Boolean):
         condition = column.name if truth_of(good) else f"not {column.name}"
+        positive = tuple(truth_of(cell) is truth_of(good) for cell in column.cells)  # `Yes` is `yes`
     elif column.numbers is not None:
         condition = f"{column.name} = {show_number(Fraction(good))}"
     else:
@@ -88,7 +90,7 @@ def label_of(column: Column) -> Label:
     return Label(
         column=column,
         condition=condition,
-        positive=tuple(cell == good for cell in column.cells),
+        positive=positive,
         why=f"{in_comment(good)} counts as positive ({found.ground.value}): write the one that does",
         reversed=found.ground is Ground.BAD_HEADER,
     )

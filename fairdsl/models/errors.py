@@ -189,13 +189,21 @@ def linear_document(path: str, reason: str, place: Span | None, named: Span | No
 def own_file_not_read(path: str, library: str, reason: str, span: Span | None) -> Diagnostic:
     """E0520: a library's own file that is damaged, or uses what is not read."""
     name = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost", "keras": "Keras"}[library]
+    help_text = (
+        'save the model in the library\'s own format, or export it to ONNX and write `from black_box "..."`, which '
+        "searches for violations and proves nothing"
+    )
+    if library == "keras":
+        help_text = (
+            'export it by `model.export("model.onnx", format="onnx")` and write `from "model.onnx"`: what of that is '
+            "not read exactly either is said, and searched as a black box"
+        )
     return Diagnostic(
         code="E0520",
         title=f"`{short_path(path)}` is not a model of {name} that can be read",
         primary=_at(span, reason),
         why="what is passed over of a model makes the audit one of another model",
-        help='save the model in the library\'s own format, or export it to ONNX and write `from black_box "..."`, '
-        "which searches for violations and proves nothing",
+        help=help_text,
     )
 
 

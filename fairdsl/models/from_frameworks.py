@@ -18,6 +18,8 @@ from typing import Any
 from fairdsl.models.exporting.refused import NotExportedError
 from fairdsl.source.reading import content_of
 
+_EXPORTED = "export it by `torch.onnx.export` with an example of its input, and give the path of the file"
+
 
 def writer_of(given: Any) -> Callable[[], bytes] | None:
     """What makes a file of a booster or a module; it raises NotExportedError. None for anything else."""
@@ -81,10 +83,9 @@ def _torch(module: Any) -> bytes:
     """The first layer that says how wide its input is tells the width of the matrix that the module takes."""
     wide = next((each.in_features for _, each in module.named_modules() if hasattr(each, "in_features")), None)
     if wide is None:
-        help_text = "export it by `torch.onnx.export` with an example of its input, and give the path of the file"
-        raise NotExportedError("no layer of this module says how many columns it takes", help_text)
+        raise NotExportedError("no layer of this module says how many columns it takes", _EXPORTED)
     torch: Any = import_module("torch")
-    trained = module.training
+    modes = [(each, each.training) for _, each in module.named_modules()]  # parts may be frozen, and others not
     module.eval()
     try:
         with redirect_stdout(StringIO()):  # the exporter tells each of its steps
@@ -99,8 +100,13 @@ def _torch(module: Any) -> bytes:
     except ImportError as problem:
         help_text = f"install `{problem.name}`, which torch's exporter needs, or give an ONNX file of your own"
         raise NotExportedError(f"`{problem.name}` is not installed", help_text) from problem
+    except Exception as problem:
+        said = f"{problem.__cause__ or problem}".strip().splitlines() or [type(problem).__name__]
+        reason = f"torch's exporter failed on a matrix of {wide} columns, which a layer of the module takes: {said[0]}"
+        raise NotExportedError(reason[:300], _EXPORTED) from problem
     finally:
-        module.train(trained)
+        for each, mode in modes:
+            each.training = mode
     return content
 
 

@@ -288,7 +288,11 @@ class _Reader:
         return DiagnosticError(errors.network_not_read(self._path, reason, span, HELP))
 
     def _misfit(self, span: Span, reason: str, attribute: Attribute) -> DiagnosticError:
-        help_text = f"its values are {values_in_words(attribute)}; a range of numbers is written as [25, 45)"
+        help_text = f"its values are {values_in_words(attribute)}; " + (
+            "a range of numbers is written as [25, 45)"
+            if isinstance(attribute.type, Integer | Real)
+            else 'a value of several words is the state `s0` with a line `property "s0 = the value" ;`'
+        )
         return DiagnosticError(errors.network_does_not_fit(self._path, reason, span, help_text))
 
 

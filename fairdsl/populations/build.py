@@ -25,6 +25,8 @@ from fairdsl.source import SourceFile, Span
 from fairdsl.source.reading import content_of
 
 _READERS = {"bif": network_of_bif, "json": network_of_document}
+#: How the names of other programs' networks end: XMLBIF, Hugin, UAI, GeNIe, Netica.
+_OTHER_NETWORKS = frozenset({"xml", "xmlbif", "net", "uai", "xdsl", "dne"})
 
 
 def read_network(distribution: CheckedDistribution, path: str) -> Network:
@@ -35,6 +37,8 @@ def read_network(distribution: CheckedDistribution, path: str) -> Network:
     if form not in _READERS:
         reason = f"`{form}` is neither `bif` nor `json`" if form else "its name does not say which format it has"
         help_text = 'write the format, as in `from bif "people.txt"`, or `empirical from "people.csv"` for rows'
+        if form in _OTHER_NETWORKS:
+            help_text = "have the program that wrote it save the network as BIF (pgmpy: `BIFWriter(model).write(path)`)"
         raise DiagnosticError(errors.network_not_read(path, reason, declared.span, help_text))
     try:
         content = content_of(path)

@@ -12,6 +12,7 @@ from fairdsl.populations import errors
 from fairdsl.populations.order import circle_of, in_order
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import Span
+from fairdsl.source.numbers import not_one
 
 #: Probabilities that miss 1 by more than this were not only rounded.
 _ROUNDED = Fraction(1, 100)
@@ -114,8 +115,8 @@ def _check_rows(path: str, name: str, sizes: Sequence[int], size: int, factor: R
             _refuse(path, f"{len(row)} probabilities for the {size} values of `{name}`", factor.span)
         elif not all(0 <= probability <= 1 for probability in row):
             _refuse(path, f"a probability of `{name}` is not between 0 and 1", factor.span)
-        elif sum(row) != 1:
-            _refuse(path, f"the probabilities of `{name}` sum to {float(sum(row)):.17g}, not to 1", factor.span)
+        elif (total := sum(row, Fraction(0))) != 1:
+            _refuse(path, f"the probabilities of `{name}` sum to {not_one(total)}, not to 1", factor.span)
     if not factor.rows:
         _refuse(path, f"`{name}` has no probabilities", factor.span)
 

@@ -14,7 +14,6 @@ from fractions import Fraction
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import MISSING, Attribute, Boolean, Category, Domain, Integer, Real, show_number
 from fairdsl.ir.expr import TRUE, Predicate, variables
-from fairdsl.ir.numbers import nearest
 from fairdsl.ir.population import Normal
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import ColumnDistribution, TableDistribution, UniformDistribution
@@ -24,6 +23,7 @@ from fairdsl.semantics.conditions.scope import ConditionScope
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.ranges import beside_normals
 from fairdsl.source import Span
+from fairdsl.source.numbers import not_one
 from fairdsl.syntax import tree
 
 #: Each family of distributions, as it is written.
@@ -107,7 +107,7 @@ def _table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> Table
     if total != 1:
         reporter.report(
             errors.not_a_distribution(
-                f"the probabilities of `{attribute.name}` sum to {nearest(total):.6g}, not to 1",
+                f"the probabilities of `{attribute.name}` sum to {not_one(total)}, not to 1",
                 table.span,
                 "write all values with probabilities that sum to 1; fractions of 1 are never filled in silently",
             )

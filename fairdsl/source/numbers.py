@@ -111,3 +111,12 @@ def decimal_text(number: float | Fraction) -> str:
     digits = str(whole.numerator).zfill(places + 1)
     sign = "-" if exact < 0 else ""
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+def not_one(total: Fraction) -> str:
+    """A sum of probabilities, with as many digits as tell it from 1."""
+    try:
+        return decimal_text(total)
+    except ValueError:
+        rounded = f"{float(total):.6g}"
+        return rounded if rounded != "1" else f"1 {'+' if total > 1 else '-'} {float(abs(total - 1)):.2g}"

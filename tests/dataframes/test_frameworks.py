@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -142,6 +144,45 @@ def test_a_module_of_pytorch() -> None:
     assert write is not None
     with pytest.raises(NotExportedError, match="how many columns"):
         write()
+
+
+class Frozen:
+    """A module of which a part is not trained, as far as it is asked."""
+
+    def __init__(self) -> None:
+        self.in_features, self.training, self.parts = 4, True, []
+
+    def forward(self) -> None:
+        raise AssertionError("the exporter runs it")
+
+    def named_modules(self) -> list[tuple[str, Any]]:
+        return [("", self), *(("part", part) for part in self.parts)]
+
+    def eval(self) -> None:
+        for _, each in self.named_modules():
+            each.training = False
+
+
+def test_a_module_that_is_not_exported_says_why_and_each_part_keeps_its_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    def export(module: Frozen, *_: Any, **__: Any) -> None:
+        assert not any(each.training for _, each in module.named_modules())
+        raise RuntimeError("This is step 1/3") from ValueError("a and b must have the same width")
+
+    torch = SimpleNamespace(
+        zeros=lambda *shape: shape,
+        onnx=SimpleNamespace(export=export),
+        export=SimpleNamespace(Dim=SimpleNamespace(DYNAMIC=None)),
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    module, frozen = Frozen(), Frozen()
+    frozen.training = False
+    module.parts = [frozen]
+    write = writer_of(module)
+    assert write is not None
+    with pytest.raises(NotExportedError, match=r"a matrix of 4 columns.*: a and b must have the same width") as caught:
+        write()
+    assert "give the path" in str(caught.value.help_text)
+    assert (module.training, frozen.training) == (True, False)
 
 
 class Keras:

@@ -42,3 +42,16 @@ def test_init_and_audit_take_the_same_value(header: str, values: tuple[str, ...]
     other = next(value for value in values if value != good)
     assert taken is not None
     assert (taken.value, taken.why) == (good, f"{ground.value}; otherwise `positive={other!r}`")
+
+
+def test_truth_values_are_those_of_any_capitals() -> None:
+    """As a spec reads a boolean: the rows with the first spelling alone were taken for the positive ones."""
+    cells = ("Yes", "no", "YES", "No", "yes", "NO")
+    (column,) = columns_of(["repaid"], [cells * 5])
+    label = label_of(column)
+    assert (label.condition, label.two_valued) == ("repaid", True)
+    assert label.positive == (True, False) * 15
+    sought = Sought(header="repaid", values=tuple(sorted(set(cells))), what="repaid", named=None, argument="positive")
+    found, _ = good_values(sought, None)
+    assert found is not None
+    assert (found.value.lower(), found.ground) == ("yes", Ground.SO)

@@ -120,6 +120,16 @@ def test_values_that_differ_in_blanks_alone_are_said_to_be_one(tmp_path: Path) -
     assert "sex : category { f, m }  # blanks around cells mean nothing: ` f`, `f`" in text
 
 
+def test_other_capitals_are_said_and_amounts_of_money_are_not_taken_for_texts(tmp_path: Path) -> None:
+    rows = "".join(f"{['f', 'm', 'F'][row % 3]};{row}.{100 + row},50 €;{row % 2}\n" for row in range(1, 31))
+    (tmp_path / "rows.csv").write_text(f"sex;amount;paid\n{rows}", encoding="utf-8")
+    drafted = fairdsl.init(tmp_path / "rows.csv", label="paid")
+    assert "# different values, which differ in capitals alone: `F`, `f`" in drafted.text
+    assert [each.why.split("(")[0] for each in drafted.left_out] == [
+        "numbers with decimal commas, separators or currencies "
+    ]
+
+
 def test_nothing_is_overwritten(drafted: Drafted, tmp_path: Path) -> None:
     with pytest.raises(fairdsl.SpecError, match="E0671"):
         fairdsl.init(tmp_path / "people.csv")

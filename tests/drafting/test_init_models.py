@@ -27,8 +27,8 @@ def classifier(folder: Path, labels: Sequence[int | str]) -> str:
     named: dict[str, Any] = {"classlabels_ints": labels}
     if isinstance(labels[0], str):
         named = {"classlabels_strings": labels}
-    flat = [each for row in WEIGHTS for each in row]
-    chosen = ml("LinearClassifier", ["x"], ["label", "scores"], coefficients=flat, intercepts=BIASES, **named)
+    flat, intercepts = [each for row in WEIGHTS[: len(labels)] for each in row], BIASES[: len(labels)]
+    chosen = ml("LinearClassifier", ["x"], ["label", "scores"], coefficients=flat, intercepts=intercepts, **named)
     kind = onnx.TensorProto.STRING if isinstance(labels[0], str) else onnx.TensorProto.INT64
     outputs = {"label": kind, "scores": onnx.TensorProto.FLOAT}
     return saved(network([chosen], inputs={"x": ["N", 2]}, outputs=outputs), folder, "m.onnx")
@@ -38,6 +38,16 @@ def chosen() -> list[int]:
     """What it chooses for each row of the table."""
     rows = np.array([[float(each) for each in TABLE[name]] for name in ("age", "debt")]).T
     return [int(place) for place in np.argmax(rows @ np.array(WEIGHTS).T + BIASES, axis=1)]
+
+
+def test_two_classes_in_words_of_their_own_are_tried(tmp_path: Path) -> None:
+    """The draft had no rule for them, and `init` failed at a line that nobody had written."""
+    table = {name: TABLE[name] for name in ("age", "debt")}
+    table["repaid"] = ["Yes" if float(age) <= 30 else "no" for age in TABLE["age"]]
+    model = classifier(tmp_path, ["Y", "N"])
+    drafted = fairdsl.init(written(tmp_path, table), model=model, label="repaid", protected="age")
+    assert 'positive when class = "Y"' in drafted.text
+    assert "agrees with the label on 100.0%" in drafted.text
 
 
 @pytest.mark.parametrize(
@@ -202,7 +212,7 @@ def test_decimal_commas_are_said_and_never_a_category(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("\n".join(["age;sex;grade;ok", *rows]) + "\n", encoding="utf-8")
     drafted = fairdsl.init(tmp_path / "t.csv", label="ok")
     assert {each.column: each.why.split(" (")[0] for each in drafted.left_out} == dict.fromkeys(
-        ("age", "grade"), "numbers with decimal commas"
+        ("age", "grade"), "numbers with decimal commas, separators or currencies"
     )
     with pytest.raises(fairdsl.SpecError, match="decimal commas"):
         fairdsl.init(tmp_path / "t.csv", protected="age", output=tmp_path / "o.fair")

@@ -17,6 +17,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Cell, Inside, Network, Rows
 from fairdsl.populations import described, saved
 from fairdsl.populations.bif_write import as_bif, decimals
+from fairdsl.source.numbers import not_one
 from tests.drawing import examples
 
 PERSON = """\
@@ -230,6 +231,15 @@ def test_rounded_probabilities_are_scaled_when_asked(tmp_path: Path) -> None:
         network(PERSON + "distribution law over Person\n  uniform\n  set renormalise = yes\n", tmp_path)
 
 
+def test_a_sum_that_is_next_to_1_is_told_from_it(tmp_path: Path) -> None:
+    """As pgmpy writes floats: a message that it is 1, and not 1, helps nobody."""
+    (tmp_path / "law.bif").write_text(FOREIGN.replace("table 0.3 0.7", "table 0.3 0.70000000000000001"))
+    _, findings = built(PERSON + SOURCE.format("bif"), tmp_path)
+    assert findings[0].primary is not None
+    assert "sum to 1.00000000000000001, not to 1" in findings[0].primary.text
+    assert (not_one(Fraction(1, 3)), not_one(1 - Fraction(1, 3 * 10**17))) == ("0.333333", "1 - 3.3e-18")
+
+
 def test_files_that_are_no_networks(tmp_path: Path) -> None:
     text = PERSON
     assert finding(text + SOURCE.format("bif"), tmp_path)[0] == "E0574"
@@ -238,6 +248,7 @@ def test_files_that_are_no_networks(tmp_path: Path) -> None:
     (tmp_path / "law.bif").write_text("// nothing\n")
     assert finding(text + SOURCE.format("bif"), tmp_path)[0] == "E0574"
     assert finding(text + SOURCE.format("xml"), tmp_path)[0] == "E0574"
+    assert "BIFWriter" in str(built(text + SOURCE.format("xml"), tmp_path)[1][0].help)
     (tmp_path / "law.xml").write_text(FOREIGN)
     assert network(text + SOURCE.format("xml").replace("from", "from bif"), tmp_path)
     pinned = SOURCE.format("xml").replace("from", "from bif").rstrip() + f' sha256 "{"0" * 64}"\n'

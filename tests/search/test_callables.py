@@ -194,6 +194,7 @@ def test_a_failure_in_the_middle_of_a_search(tmp_path: Path) -> None:
     with pytest.raises(fairdsl.SpecError, match="E0517") as caught:
         fairdsl.search(path, callables={"approve": old}, count=None)
     assert "nobody is fourteen" in caught.value.diagnostics[0].notes[0]
+    assert "a dictionary of columns" in caught.value.diagnostics[0].notes[1]
     assert "nobody is fourteen" in str(caught.value), "what Python prints says what went wrong, too"
     assert isinstance(caught.value.__cause__, RuntimeError)
 

@@ -82,8 +82,14 @@ class _Called:
         try:
             answer = self._function(self._argument(points))
         except Exception as problem:  # whatever the function raises
+            reads = declaration.reads
+            given = (
+                "it was called with a dictionary of columns, of which `pandas.DataFrame(people)` makes a table"
+                if reads is None
+                else f"it was called with a matrix of {len(reads)} columns, those that `reads` lists"
+            )
             raise DiagnosticError(
-                errors.no_answer(declaration.name, f"raises {_raised(problem)}", None, span)
+                errors.no_answer(declaration.name, f"raises {_raised(problem)}", given, span)
             ) from problem
         output = self._table(answer, len(points))
         kind = kind_of(output)
