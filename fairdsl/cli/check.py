@@ -229,9 +229,12 @@ def _refuse(unread: Mapping[str, object], *, no_proof: bool) -> None:
         raise click.UsageError("`--require-proof` is about proofs: write `--proof DIR` as well")
 
 
-def _of_the(proved: Fraction, known: Fraction) -> str:
-    """How much of what is known a proof shows; each is a share at least."""
-    return " of the ".join(shown(share, percent=True, towards=Towards.DOWN) for share in (proved, known))
+def _of_the(proved: Fraction, known: Fraction, *, exact: bool) -> str:
+    """How much of what is known a proof shows; each is a share at least, or that share where nothing is open."""
+    ways = (Towards.NEAREST if exact and share == known else Towards.DOWN for share in (proved, known))
+    return " of the ".join(
+        shown(share, percent=True, towards=way) for share, way in zip((proved, known), ways, strict=True)
+    )
 
 
 def _tell(report: Report, proved: Sequence[Proved]) -> None:
@@ -243,8 +246,9 @@ def _tell(report: Report, proved: Sequence[Proved]) -> None:
         for demand in item.demands:
             if demand.proof is not None and isinstance(demand.verdict, Shares):
                 proof, known = demand.proof, demand.verdict
-                fair = f"{_of_the(proof.certified, known.certified)} that are found fair"
-                unfair = f"{_of_the(proof.falsified, known.falsified)} that are found unfair"
+                exact = not known.undecided
+                fair = f"{_of_the(proof.certified, known.certified, exact=exact)} that are found fair"
+                unfair = f"{_of_the(proof.falsified, known.falsified, exact=exact)} that are found unfair"
                 click.echo(f"{item.name}, {demand.text}: proved are {fair}, and {unfair}", err=True)
             if demand.believed is not None:
                 click.echo(f"{item.name}, {demand.text}: rests on {demand.believed.in_words()}", err=True)
