@@ -15,6 +15,11 @@ from fairdsl.numerics.narrow import ValueSet
 from fairdsl.pruning.draws import draw, is_uniform
 
 
+def _exactly(model: Model, individuals: Points) -> NDArray[np.int64]:
+    """In exact arithmetic, by the outcome's position."""
+    return BatchEvaluator(model).settled(individuals).decisions
+
+
 def decided_differently(
     domain: Domain,
     sets: Sequence[ValueSet],
@@ -24,7 +29,7 @@ def decided_differently(
     seed: int,
     target: Predicate = TRUE,
     *,
-    decide: Callable[[Model, Points], NDArray[np.int64]] | None = None,
+    decide: Callable[[Model, Points], NDArray[np.int64]] = _exactly,
 ) -> tuple[int, int]:
     """How many individuals were drawn uniformly from the sets, and how many of them the models decide differently.
 
@@ -36,10 +41,4 @@ def decided_differently(
         return 0, 0
     other = int(np.random.SeedSequence(seed).spawn(1)[0].generate_state(1)[0])
     drawn = draw(domain, sets, points, np.random.default_rng(other), target)
-    decide = decide or _exactly
     return len(drawn), int(np.count_nonzero(decide(before, drawn) != decide(after, drawn)))
-
-
-def _exactly(model: Model, individuals: Points) -> NDArray[np.int64]:
-    """In exact arithmetic, by the outcome's position."""
-    return BatchEvaluator(model).settled(individuals).decisions
